@@ -1,0 +1,8 @@
+//! How many tokens does a round yield? Pure: acceptance in, tokens out; nothing here knows a cost.
+//!
+//! A round drafts k tokens. A of them are accepted, 0 to k; the target adds one more, a correction
+//! or a bonus. So a target pass yields T = A + 1 tokens, and `tokens_per_pass` is E\[T\].
+
+pub mod accepted;
+pub mod chain;
+pub mod model;

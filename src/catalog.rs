@@ -1,0 +1,18 @@
+//! The only reader of TOML: files and command-line changes in, validated values or all mistakes out.
+
+pub mod builtin;
+pub mod edit;
+pub mod load;
+pub mod lookup;
+
+mod acceptance;
+mod check;
+mod drafter;
+mod engine;
+mod hardware;
+mod model;
+mod node;
+mod reader;
+mod scenario;
+mod simulate;
+mod values;

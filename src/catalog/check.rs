@@ -1,0 +1,91 @@
+//! What must hold between the parts of a scenario.
+
+use crate::catalog::node::Node;
+use crate::catalog::reader::Problems;
+use crate::diagnostic::Diagnostic;
+use crate::domain::drafter::DraftSource;
+use crate::domain::engine::Profile;
+use crate::domain::model::{Model, Shape};
+use crate::domain::scenario::Scenario;
+use crate::words::{Role, Roofline};
+
+/// Reports every rule that a scenario breaks across its parts.
+pub(super) fn scenario(scenario: &Scenario, root: &Node, problems: &mut Problems) {
+    let at = |key: &str| root.get(key).unwrap_or(root).place.clone();
+    let mut report = |found: Diagnostic, key: &str| {
+        problems.report::<()>(found.at(&at(key)));
+    };
+    for target in scenario.targets.iter().filter(|target| target.role == Role::Head) {
+        let message = format!("`{}` is a head, which cannot be a target", target.id);
+        report(Diagnostic::error("wrong-role", message), "target");
+    }
+    if let Some(found) = roofline(scenario) {
+        report(found, if root.get("roofline").is_some() { "roofline" } else { "engine" });
+    }
+    for found in missing_peaks(scenario) {
+        report(found, "hardware");
+    }
+    for found in vocabularies(scenario) {
+        report(found, "drafters");
+    }
+}
+
+/// Every model that is priced, targets first.
+fn models(scenario: &Scenario) -> impl Iterator<Item = &Model> {
+    scenario.targets.iter().chain(scenario.drafters.iter().filter_map(|drafter| drafter.source.model()))
+}
+
+fn roofline(scenario: &Scenario) -> Option<Diagnostic> {
+    let ideal = scenario.engines.iter().find(|engine| engine.profile == Profile::Ideal);
+    match (scenario.roofline?, ideal) {
+        (Roofline::Additive, Some(engine)) => {
+            let message = format!("engine `{}` has no terms to add", engine.id);
+            Some(Diagnostic::error("conflict", message).hint("set roofline to \"aggregate\", or leave it out"))
+        }
+        (Roofline::PerOp, _) => {
+            let Shape::Aggregate(_) = models(scenario).next()?.shape;
+            let model = &models(scenario).next()?.id;
+            let message = format!("`{model}` is known by its totals, and \"per_op\" needs its layers");
+            let hint = "set roofline to \"aggregate\"; this version does not price [[layers]] yet";
+            Some(Diagnostic::error("conflict", message).hint(hint))
+        }
+        _ => None,
+    }
+}
+
+fn missing_peaks(scenario: &Scenario) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for device in &scenario.hardware {
+        for model in models(scenario) {
+            if let Err(error) = device.peak(model.formats.activations) {
+                let message = format!("{error}, which model `{}` computes in", model.id);
+                let hint = format!(
+                    "state `{}` under [peak] of that hardware, or another `activations` in the model",
+                    error.dtype
+                );
+                found.push(Diagnostic::error("missing-figure", message).hint(hint));
+            }
+        }
+    }
+    found.dedup();
+    found
+}
+
+fn vocabularies(scenario: &Scenario) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for drafter in &scenario.drafters {
+        let DraftSource::Model(model) = &drafter.source else { continue };
+        for target in &scenario.targets {
+            if let (Some(drafts), Some(verifies)) = (model.vocab, target.vocab)
+                && drafts != verifies
+            {
+                let message = format!(
+                    "drafter `{}` has {drafts} tokens in its vocabulary, target `{}` has {verifies}",
+                    drafter.label, target.id
+                );
+                found.push(Diagnostic::error("does-not-fit", message).hint("a drafter shares its target's vocabulary"));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,145 @@
+//! Follows the references of a scenario from file to file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::catalog::edit::{self, Assignment};
+use crate::catalog::lookup::{Found, Places};
+use crate::catalog::node::{Node, parse};
+use crate::catalog::reader::{Problems, text};
+use crate::catalog::{engine, hardware, model, scenario};
+use crate::diagnostic::{Diagnostic, Severity, Source};
+use crate::domain::device::Device;
+use crate::domain::engine::Engine;
+use crate::domain::model::Model;
+use crate::domain::scenario::Scenario;
+use crate::words::Kind;
+
+/// What to load.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// A path or a name.
+    pub scenario: &'a str,
+    /// Changes from the command line, in their order.
+    pub changes: &'a [Assignment],
+}
+
+/// A scenario with the texts it came from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The study.
+    pub scenario: Scenario,
+    /// Every file that was read, the scenario first.
+    pub inputs: Vec<Input>,
+    /// What its author should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// What it describes.
+    pub kind: Kind,
+    /// Its id.
+    pub id: String,
+    /// Its text.
+    pub source: Arc<Source>,
+}
+
+/// Loads a scenario and everything it names.
+///
+/// # Errors
+///
+/// Every mistake of every file that was read.
+pub fn load(places: &Places, request: &Request<'_>) -> Result<Loaded, Vec<Diagnostic>> {
+    let found = places.find(Kind::Scenarios, request.scenario, None).map_err(|error| vec![error])?;
+    let mut document = parse(&found.source);
+    let mut problems = Problems::of(&document);
+    for change in request.changes {
+        if let Err(error) = edit::apply(&mut document.root, change) {
+            problems.report::<()>(error);
+        }
+    }
+    let mut loader = Loader { places, folder: found.folder.clone(), inputs: Vec::new(), mistakes: Vec::new() };
+    loader.remember(Kind::Scenarios, &found);
+    let read = scenario::scenario(&document.root, &found.id, &mut problems, &mut loader);
+    let mut all = problems.finish();
+    all.append(&mut loader.mistakes);
+    let (errors, warnings): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.severity == Severity::Error);
+    match read {
+        Some(scenario) if errors.is_empty() => Ok(Loaded { scenario, inputs: loader.inputs, warnings }),
+        _ => Err(errors),
+    }
+}
+
+/// Reads the files that a scenario names.
+pub(super) struct Loader<'c> {
+    places: &'c Places,
+    /// Where the scenario lies, from which its relative paths start.
+    folder: Option<PathBuf>,
+    inputs: Vec<Input>,
+    mistakes: Vec<Diagnostic>,
+}
+
+impl Loader<'_> {
+    /// The device that a value names.
+    pub(super) fn device(&mut self, node: &Node, problems: &mut Problems) -> Option<Device> {
+        self.named(Kind::Hardware, node, problems, hardware::device)
+    }
+
+    /// The model that a value names.
+    pub(super) fn model(&mut self, node: &Node, problems: &mut Problems) -> Option<Model> {
+        self.named(Kind::Models, node, problems, model::model)
+    }
+
+    /// The engine that a value names.
+    pub(super) fn engine(&mut self, node: &Node, problems: &mut Problems) -> Option<Engine> {
+        self.named(Kind::Engines, node, problems, engine::engine)
+    }
+
+    /// The engine of a scenario that names none.
+    pub(super) fn default_engine(&mut self, problems: &mut Problems) -> Option<Engine> {
+        match self.places.find(Kind::Engines, "ideal", None) {
+            Ok(found) => self.read(Kind::Engines, &found, engine::engine),
+            Err(error) => problems.report(error),
+        }
+    }
+
+    fn named<T>(
+        &mut self,
+        kind: Kind,
+        node: &Node,
+        problems: &mut Problems,
+        read: fn(&Node, &str, &mut Problems) -> Option<T>,
+    ) -> Option<T> {
+        let reference = text(node, problems)?;
+        let beside = if node.place.source.command_line { None } else { self.folder.as_deref() };
+        match self.places.find(kind, &reference, beside) {
+            Ok(found) => self.read(kind, &found, read),
+            Err(error) => problems.report(error.at(&node.place)),
+        }
+    }
+
+    fn read<T>(&mut self, kind: Kind, found: &Found, read: fn(&Node, &str, &mut Problems) -> Option<T>) -> Option<T> {
+        let first_time = self.remember(kind, found);
+        let document = parse(&found.source);
+        let mut problems = Problems::of(&document);
+        let value = read(&document.root, &found.id, &mut problems);
+        let mistakes = problems.finish();
+        let sound = mistakes.is_empty();
+        if first_time {
+            self.mistakes.extend(mistakes);
+        }
+        value.filter(|_| sound)
+    }
+
+    /// Notes an input; whether it is new.
+    fn remember(&mut self, kind: Kind, found: &Found) -> bool {
+        let input = Input { kind, id: found.id.clone(), source: Arc::clone(&found.source) };
+        let new = !self.inputs.contains(&input);
+        if new {
+            self.inputs.push(input);
+        }
+        new
+    }
+}

@@ -1,0 +1,79 @@
+//! `models/<id>.toml` into a [`Model`].
+
+use crate::catalog::node::{Node, Value};
+use crate::catalog::reader::{Fields, Keys, Problems, text};
+use crate::catalog::values::{LARGEST_INTEGER, integer, number, word};
+use crate::diagnostic::Diagnostic;
+use crate::domain::model::{Aggregate, Formats, Model, Shape};
+use crate::words::{Dtype, Role};
+
+const KEYS: Keys = Keys {
+    known: &["name", "role", "vocab", "aggregate", "dtype", "source", "note"],
+    later: &["hidden", "tied_embeddings", "layers", "counts", "fits"],
+};
+
+/// Reads a model.
+pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Model> {
+    let mut fields = Fields::open(root, &KEYS, problems)?;
+    let name = fields.required("name", text);
+    let role = fields.required("role", word::<Role>);
+    let vocab = fields.optional("vocab", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
+    let source = fields.optional("source", text);
+    fields.optional("note", text);
+    let formats = fields.optional("dtype", formats);
+    // A file with layers is refused for those; that it has no aggregate is then no mistake of its own.
+    let totals = if fields.has("layers") { None } else { fields.required("aggregate", aggregate) };
+    Some(Model {
+        id: id.to_owned(),
+        name: name?,
+        role: role?,
+        vocab: vocab?,
+        shape: Shape::Aggregate(totals?),
+        formats: match formats? {
+            Some(formats) => formats,
+            None => Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).ok()?,
+        },
+        source: source?,
+    })
+}
+
+fn aggregate(node: &Node, problems: &mut Problems) -> Option<Aggregate> {
+    let keys = Keys::all(&["matmul_params", "total_params", "kv_bytes_per_token", "source", "note"]);
+    let mut fields = Fields::open(node, &keys, problems)?;
+    let matmul = fields.required("matmul_params", |node, problems| number(node, problems, 1.0));
+    let total = fields.required("total_params", |node, problems| number(node, problems, 1.0));
+    let kv = fields.required("kv_bytes_per_token", |node, problems| number(node, problems, 0.0));
+    fields.optional("source", text);
+    fields.optional("note", text);
+    match Aggregate::new(matmul?, total?, kv?) {
+        Ok(aggregate) => Some(aggregate),
+        Err(error) => {
+            let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
+            problems.report(found.hint("matmul_params leaves the input embedding out, total_params holds everything"))
+        }
+    }
+}
+
+fn formats(node: &Node, problems: &mut Problems) -> Option<Formats> {
+    let mut fields = Fields::open(node, &Keys::all(&["weights", "activations", "kv"]), problems)?;
+    let weights = fields.optional("weights", weights);
+    let activations = fields.optional("activations", word::<Dtype>);
+    let kv = fields.optional("kv", word::<Dtype>);
+    let weights = weights?.unwrap_or(Dtype::Bf16);
+    match Formats::new(weights, activations?.unwrap_or(Dtype::Bf16), kv?.unwrap_or(Dtype::Bf16)) {
+        Ok(formats) => Some(formats),
+        Err(error) => {
+            let place = node.get("weights").unwrap_or(node).place.clone();
+            problems.report(Diagnostic::error("not-built-yet", error.to_string()).at(&place))
+        }
+    }
+}
+
+/// One word, or a table with a default; formats by part need layers.
+fn weights(node: &Node, problems: &mut Problems) -> Option<Dtype> {
+    if !matches!(node.value, Value::Table(_)) {
+        return word(node, problems);
+    }
+    let later = &["attention", "ffn", "experts", "lm_head", "embedding"];
+    Fields::open(node, &Keys { known: &["default"], later }, problems)?.required("default", word)
+}

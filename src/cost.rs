@@ -1,0 +1,7 @@
+//! How long does one forward pass take? Pure: models, devices and shapes in, costs out.
+
+pub mod draft;
+pub mod memory;
+pub mod pass;
+pub mod roofline;
+pub mod shape;

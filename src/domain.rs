@@ -1,0 +1,14 @@
+//! Validated values: what a device, a model, a drafter or a study *is*. No text, no I/O.
+//!
+//! A value that exists has been checked: fields with an invariant are private and set by a
+//! constructor that can refuse.
+
+pub mod acceptance;
+pub mod axis;
+pub mod deployment;
+pub mod device;
+pub mod drafter;
+pub mod engine;
+pub mod model;
+pub mod scenario;
+pub mod simulate;

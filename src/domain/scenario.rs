@@ -1,0 +1,61 @@
+//! A study: what is priced, and over which values.
+
+use crate::domain::axis::Axis;
+use crate::domain::deployment::MemoryPolicy;
+use crate::domain::device::Device;
+use crate::domain::drafter::Drafter;
+use crate::domain::engine::{Engine, Profile};
+use crate::domain::model::{Model, Shape};
+use crate::domain::simulate::Simulate;
+use crate::words::Roofline;
+
+/// A whole study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The file's name without its ending: the head of every output file's name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Devices, an axis.
+    pub hardware: Vec<Device>,
+    /// Targets, an axis.
+    pub targets: Vec<Model>,
+    /// Engines, an axis.
+    pub engines: Vec<Engine>,
+    /// As the scenario says; absent: the default of engine and target.
+    pub roofline: Option<Roofline>,
+    /// Devices that one replica is spread over, an axis.
+    pub tensor_parallel: Vec<u64>,
+    /// Drafters, an axis; none: plain decoding only.
+    pub drafters: Vec<Drafter>,
+    /// The numbers swept.
+    pub axes: SweepAxes,
+    /// How memory is handed out.
+    pub memory: MemoryPolicy,
+    /// What `simulate` runs.
+    pub simulate: Option<Simulate>,
+    /// Of everything random.
+    pub seed: u64,
+}
+
+/// The numeric axes of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepAxes {
+    /// Sequences decoded together, at least 1.
+    pub batch: Axis<u64>,
+    /// Draft tokens for each round.
+    pub k: Axis<u64>,
+    /// Tokens already in the KV cache of each sequence.
+    pub context: Axis<u64>,
+}
+
+impl Scenario {
+    /// The roofline in force for an engine and a target: the one the scenario states, else
+    /// `aggregate` for a target known by its totals.
+    #[must_use]
+    pub fn roofline_of(&self, engine: &Engine, target: &Model) -> Roofline {
+        self.roofline.unwrap_or(match (engine.profile, &target.shape) {
+            (Profile::Ideal, Shape::Aggregate(_)) => Roofline::Aggregate,
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! The best draft length.
+
+use crate::acceptance::model::Process;
+use crate::plan::round::{plain_step, round};
+use crate::plan::setup::Setup;
+use crate::plan::speedup::speedup;
+
+/// A draft length with what it gains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// Draft tokens for each round; 0: do not speculate.
+    pub k: u64,
+    /// Speedup there.
+    pub speedup: f64,
+}
+
+/// The k from 0 to `k_max` with the largest speedup; the smallest of equals.
+///
+/// Every k is tried: a search that stops at the first loss would miss gains that start above k = 1.
+///
+/// # Examples
+///
+/// Free drafts that are always accepted, while verification stays bound by memory, gain k + 1:
+///
+/// ```
+/// use specplan::acceptance::model::Process;
+/// use specplan::domain::{deployment::MemoryPolicy, drafter::DraftSource};
+/// use specplan::plan::{choose::best_k, setup::Setup};
+/// use specplan::units::{Bytes, Probability};
+/// # use specplan::domain::{device::{Device, Memory, Peak, Peaks}, model::{Aggregate, Formats, Model, Shape}};
+/// # use specplan::units::{BytesPerSecond, FlopsPerSecond};
+/// # use specplan::words::{Dtype, Role};
+/// # let device = Device { id: "d".into(), name: "d".into(), vendor: "v".into(), family: None,
+/// #     memory: Memory { capacity: Bytes::new(80e9), bandwidth: BytesPerSecond::new(3e12), source: "s".into() },
+/// #     peaks: Peaks { stated: vec![(Dtype::Bf16, Peak::Rate(FlopsPerSecond::new(1e15)))], source: "s".into() },
+/// #     link: None, tdp_watts: None, price: None };
+/// # let target = Model { id: "t".into(), name: "t".into(), role: Role::Target, vocab: None,
+/// #     shape: Shape::Aggregate(Aggregate::new(7.5e9, 8e9, 131072.0)?),
+/// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)?, source: None };
+/// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, 16)?;
+/// let free = DraftSource::Constant { cost_ratio: 0.0 };
+/// let setup = Setup::new(&device, &target, Some(&free), &policy)?;
+/// let best = best_k(&setup, &Process::Iid { alpha: Probability::ONE }, 1.0, 2048.0, 8);
+/// assert_eq!((best.k, best.speedup), (8, 9.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn best_k(setup: &Setup<'_>, process: &Process, batch: f64, context: f64, k_max: u64) -> Choice {
+    let plain = plain_step(setup, batch, context);
+    let at = |k: u64| {
+        let cost = round(setup, &plain, batch, context, k);
+        Choice { k, speedup: speedup(process.tokens_per_pass(k), plain.seconds(), cost.seconds()) }
+    };
+    (1..=k_max).map(at).fold(at(0), |best, next| if next.speedup > best.speedup { next } else { best })
+}

@@ -1,0 +1,207 @@
+//! The axes of a study as a grid, cut into tiles of bounded size in the order of the rows.
+//!
+//! Slowest axis first: hardware, target, tensor parallelism, engine, drafter (these five make a
+//! [`Block`]), then context, batch, acceptance, k.
+
+use std::ops::Range;
+
+use crate::domain::axis::Axis;
+use crate::domain::device::{Device, MissingPeak};
+use crate::domain::drafter::Drafter;
+use crate::domain::scenario::Scenario;
+use crate::plan::setup::Setup;
+use crate::plan::yields::acceptances;
+use crate::sweep::row::Labels;
+
+/// The rows of a tile, about: large enough that handing it over costs nothing, small enough to stay
+/// in cache.
+const TILE_ROWS: u64 = 2048;
+
+/// Everything a study asks for.
+#[derive(Debug)]
+pub struct Grid<'s> {
+    /// The combinations of named axes, in order.
+    pub blocks: Vec<Block<'s>>,
+    /// Contexts of every block.
+    pub context: &'s Axis<u64>,
+    /// Batches of every block.
+    pub batch: &'s Axis<u64>,
+}
+
+/// One combination of the named axes.
+#[derive(Debug)]
+pub struct Block<'s> {
+    /// Its names.
+    pub labels: Labels<'s>,
+    /// The device.
+    pub device: &'s Device,
+    /// The drafter; none: plain decoding only.
+    pub drafter: Option<&'s Drafter>,
+    /// What prices it.
+    pub setup: Setup<'s>,
+    /// Draft lengths; only 0 without a drafter.
+    pub k: Axis<u64>,
+}
+
+/// A grid with more points than a count holds or a user allows.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("this sweep has {points} points, more than {most}")]
+pub struct TooManyPoints {
+    /// How many, for people.
+    pub points: String,
+    /// How many are allowed.
+    pub most: u64,
+}
+
+impl<'s> Grid<'s> {
+    /// The grid of a study.
+    ///
+    /// # Errors
+    ///
+    /// [`MissingPeak`] if a device lacks a figure that a model needs.
+    pub fn new(scenario: &'s Scenario) -> Result<Self, MissingPeak> {
+        let drafters: Vec<Option<&Drafter>> = match scenario.drafters.as_slice() {
+            [] => vec![None],
+            drafters => drafters.iter().map(Some).collect(),
+        };
+        let mut blocks = Vec::new();
+        for device in &scenario.hardware {
+            for target in &scenario.targets {
+                for &tensor_parallel in &scenario.tensor_parallel {
+                    for engine in &scenario.engines {
+                        for &drafter in &drafters {
+                            let labels = Labels {
+                                hardware: &device.id,
+                                target: &target.id,
+                                drafter: drafter.map(|drafter| drafter.label.as_str()),
+                                engine: &engine.id,
+                                roofline: scenario.roofline_of(engine, target),
+                                tensor_parallel,
+                            };
+                            let source = drafter.map(|drafter| &drafter.source);
+                            let setup = Setup::new(device, target, source, &scenario.memory)?;
+                            let k = if drafter.is_some() { scenario.axes.k.clone() } else { Axis::single(0) };
+                            blocks.push(Block { labels, device, drafter, setup, k });
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Self { blocks, context: &scenario.axes.context, batch: &scenario.axes.batch })
+    }
+
+    /// The number of rows.
+    ///
+    /// # Errors
+    ///
+    /// [`TooManyPoints`] above `most`.
+    pub fn points(&self, most: u64) -> Result<u64, TooManyPoints> {
+        let shared = self.context.len() as f64 * self.batch.len() as f64;
+        let points: f64 =
+            self.blocks.iter().map(|block| shared * block.acceptances() as f64 * block.k.len() as f64).sum();
+        // Below 2^53 the sum is exact.
+        if points > most as f64 { Err(TooManyPoints { points: for_people(points), most }) } else { Ok(points as u64) }
+    }
+
+    /// The tiles, in the order of the rows.
+    pub fn tiles(&self) -> impl Iterator<Item = Tile> + Send {
+        self.blocks.iter().enumerate().flat_map(move |(at, block)| {
+            let lengths = [self.context.len(), self.batch.len(), block.acceptances(), block.k.len()];
+            boxes(lengths).map(move |[context, batch, acceptance, k]| Tile { block: at, context, batch, acceptance, k })
+        })
+    }
+}
+
+fn for_people(points: f64) -> String {
+    if points < 1e6 { format!("{points}") } else { format!("{points:.1e}") }
+}
+
+impl Block<'_> {
+    /// How many acceptances its drafter has; one without a drafter, where none is needed.
+    #[must_use]
+    pub fn acceptances(&self) -> u64 {
+        self.drafter.map_or(1, acceptances)
+    }
+}
+
+/// A box of the grid: one block, and a range of indices on each numeric axis. Its rows are contiguous.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Index of the block.
+    pub block: usize,
+    /// Indices of contexts.
+    pub context: Range<u64>,
+    /// Indices of batches.
+    pub batch: Range<u64>,
+    /// Indices of acceptances.
+    pub acceptance: Range<u64>,
+    /// Indices of draft lengths.
+    pub k: Range<u64>,
+}
+
+impl Tile {
+    /// How many rows it has.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        [&self.context, &self.batch, &self.acceptance, &self.k].iter().map(|range| range.end - range.start).product()
+    }
+}
+
+/// Cuts an array of four axes, slowest first, into contiguous boxes of about [`TILE_ROWS`] elements:
+/// the fast axes whole as long as they fit, one in chunks, the slow ones index by index.
+fn boxes(lengths: [u64; 4]) -> impl Iterator<Item = [Range<u64>; 4]> + Send {
+    let mut sizes = [1; 4];
+    let mut room = TILE_ROWS;
+    for (size, length) in sizes.iter_mut().zip(lengths).rev() {
+        *size = room.clamp(1, length);
+        room = if *size == length { room / length } else { 1 };
+    }
+    let chunks: [u64; 4] = std::array::from_fn(|axis| lengths[axis].div_ceil(sizes[axis]));
+    let total: u64 = chunks.iter().product();
+    (0..total).map(move |index| {
+        let mut rest = index;
+        let mut ranges = [0..0, 0..0, 0..0, 0..0];
+        for axis in (0..4).rev() {
+            let from = rest % chunks[axis] * sizes[axis];
+            ranges[axis] = from..(from + sizes[axis]).min(lengths[axis]);
+            rest /= chunks[axis];
+        }
+        ranges
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the lengths, the boxes visit every element once, in row order, and stay small.
+    #[test]
+    fn boxes_cover_the_grid_in_order() {
+        for lengths in [[1, 1, 1, 1], [1, 4, 2, 5], [3, 7, 500, 16], [2, 3, 5, 5000], [9, 5000, 1, 1], [5000, 1, 1, 1]]
+        {
+            let index = |at: [u64; 4]| at.iter().zip(lengths).fold(0, |sum, (at, length)| sum * length + at);
+            let mut next = 0;
+            for [a, b, c, d] in boxes(lengths) {
+                let before = next;
+                for a in a {
+                    for b in b.clone() {
+                        for c in c.clone() {
+                            for d in d.clone() {
+                                assert_eq!(index([a, b, c, d]), next, "{lengths:?}");
+                                next += 1;
+                            }
+                        }
+                    }
+                }
+                assert!(next - before <= TILE_ROWS);
+            }
+            assert_eq!(next, lengths.iter().product::<u64>(), "{lengths:?}");
+        }
+    }
+
+    #[test]
+    fn a_large_grid_has_few_tiles() {
+        assert!(boxes([1, 1_000_000, 1, 1]).count() < 1000);
+        assert!(boxes([10, 10, 100, 100]).count() <= 1000);
+    }
+}

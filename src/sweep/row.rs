@@ -1,0 +1,193 @@
+//! One point of a sweep, and the schema of the table it goes to.
+
+use crate::units::{Bytes, Seconds};
+use crate::words::{AcceptanceKind, Bound, Note, Roofline};
+
+/// One priced point. Parts are stored; totals and ratios derive from them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row<'s> {
+    /// What it was priced for.
+    pub labels: Labels<'s>,
+    /// Sequences.
+    pub batch: u64,
+    /// Tokens in each sequence's KV cache.
+    pub context: u64,
+    /// Draft tokens for each round.
+    pub k: u64,
+    /// Tokens verified for each sequence.
+    pub verify_width: f64,
+    /// The acceptance model; none without a drafter.
+    pub acceptance: Option<AcceptanceKind>,
+    /// Per-test acceptance, where the model has a single one.
+    pub alpha: Option<f64>,
+    /// Expected tokens per target pass, bonus included.
+    pub tokens_per_pass: f64,
+    /// The plain step.
+    pub base_step: Seconds,
+    /// The draft phase.
+    pub draft: Seconds,
+    /// The verification pass.
+    pub verify: Seconds,
+    /// What is paid only for speculating.
+    pub overhead: Seconds,
+    /// What plain step, draft pass and verification pass are bound by.
+    pub bounds: Bounds,
+    /// Memory with and without the drafter.
+    pub memory: MemoryUse,
+    /// What a reader must know about the point.
+    pub note: Option<Note>,
+}
+
+/// The names a point was priced for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Labels<'s> {
+    /// Hardware id.
+    pub hardware: &'s str,
+    /// Target id.
+    pub target: &'s str,
+    /// Drafter label; none: plain decoding.
+    pub drafter: Option<&'s str>,
+    /// Engine id.
+    pub engine: &'s str,
+    /// How passes were priced.
+    pub roofline: Roofline,
+    /// Devices of a replica.
+    pub tensor_parallel: u64,
+}
+
+/// What passes are bound by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The plain step.
+    pub base: Bound,
+    /// A draft pass; none where nothing is drafted or no pass is modelled.
+    pub draft: Option<Bound>,
+    /// The verification pass.
+    pub verify: Bound,
+}
+
+/// Bytes on each device, and whether they fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemoryUse {
+    /// Without the drafter.
+    pub base: Bytes,
+    /// With it.
+    pub speculative: Bytes,
+    /// Whether `base` fits.
+    pub base_fits: bool,
+    /// Whether `speculative` fits.
+    pub fits: bool,
+}
+
+impl Row<'_> {
+    /// `draft + verify + overhead`.
+    #[must_use]
+    pub fn round(&self) -> Seconds {
+        self.draft + self.verify + self.overhead
+    }
+
+    /// `tokens_per_pass * base_step / round`.
+    #[must_use]
+    pub fn speedup(&self) -> f64 {
+        crate::plan::speedup::speedup(self.tokens_per_pass, self.base_step, self.round())
+    }
+
+    /// Tokens per second of the whole batch, decoding plainly: `batch / base_step`.
+    #[must_use]
+    pub fn base_tokens_per_s(&self) -> f64 {
+        self.batch as f64 / self.base_step.get()
+    }
+
+    /// Tokens per second of the whole batch, speculating: `batch * tokens_per_pass / round`.
+    #[must_use]
+    pub fn tokens_per_s(&self) -> f64 {
+        self.batch as f64 * self.tokens_per_pass / self.round().get()
+    }
+}
+
+/// The content of one cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'s> {
+    /// An id or a word.
+    Text(&'s str),
+    /// A count.
+    Integer(u64),
+    /// A figure.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// Does not apply.
+    Empty,
+}
+
+/// The columns of the sweep table, in order.
+pub const COLUMNS: [&str; 29] = [
+    "hardware",
+    "target",
+    "drafter",
+    "engine",
+    "roofline",
+    "tensor_parallel",
+    "batch",
+    "context",
+    "k",
+    "verify_width",
+    "acceptance",
+    "alpha",
+    "tokens_per_pass",
+    "base_step_s",
+    "draft_s",
+    "verify_s",
+    "overhead_s",
+    "round_s",
+    "speedup",
+    "base_tokens_per_s",
+    "tokens_per_s",
+    "base_bound",
+    "draft_bound",
+    "verify_bound",
+    "base_memory_bytes",
+    "memory_bytes",
+    "base_fits",
+    "fits",
+    "notes",
+];
+
+impl<'s> Row<'s> {
+    /// The cells, in the order of [`COLUMNS`].
+    #[must_use]
+    pub fn cells(&self) -> [Cell<'s>; COLUMNS.len()] {
+        let text = |word: Option<&'static str>| word.map_or(Cell::Empty, Cell::Text);
+        [
+            Cell::Text(self.labels.hardware),
+            Cell::Text(self.labels.target),
+            self.labels.drafter.map_or(Cell::Empty, Cell::Text),
+            Cell::Text(self.labels.engine),
+            Cell::Text(self.labels.roofline.as_str()),
+            Cell::Integer(self.labels.tensor_parallel),
+            Cell::Integer(self.batch),
+            Cell::Integer(self.context),
+            Cell::Integer(self.k),
+            Cell::Number(self.verify_width),
+            text(self.acceptance.map(AcceptanceKind::as_str)),
+            self.alpha.map_or(Cell::Empty, Cell::Number),
+            Cell::Number(self.tokens_per_pass),
+            Cell::Number(self.base_step.get()),
+            Cell::Number(self.draft.get()),
+            Cell::Number(self.verify.get()),
+            Cell::Number(self.overhead.get()),
+            Cell::Number(self.round().get()),
+            Cell::Number(self.speedup()),
+            Cell::Number(self.base_tokens_per_s()),
+            Cell::Number(self.tokens_per_s()),
+            Cell::Text(self.bounds.base.as_str()),
+            text(self.bounds.draft.map(Bound::as_str)),
+            Cell::Text(self.bounds.verify.as_str()),
+            Cell::Number(self.memory.base.get()),
+            Cell::Number(self.memory.speculative.get()),
+            Cell::Flag(self.memory.base_fits),
+            Cell::Flag(self.memory.fits),
+            text(self.note.map(Note::as_str)),
+        ]
+    }
+}

@@ -1,0 +1,241 @@
+//! Closed vocabularies, one enum each: the same word on the command line, in TOML and in CSV.
+
+/// A closed vocabulary.
+pub trait Word: Copy + 'static {
+    /// Every word, in the order in which help and errors list them.
+    const ALL: &'static [Self];
+    /// The word as it is written.
+    fn as_str(self) -> &'static str;
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant),+
+        }
+
+        impl $name {
+            /// The word as it is written.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),+
+                }
+            }
+        }
+
+        impl Word for $name {
+            const ALL: &'static [Self] = &[$(Self::$variant),+];
+            fn as_str(self) -> &'static str {
+                self.as_str()
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl clap::ValueEnum for $name {
+            fn value_variants<'a>() -> &'a [Self] {
+                <Self as Word>::ALL
+            }
+            fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+                Some(clap::builder::PossibleValue::new(self.as_str()))
+            }
+        }
+    };
+}
+
+words!(
+    /// How a pass is priced.
+    Roofline {
+        /// One maximum over the sums of a pass.
+        Aggregate = "aggregate",
+        /// One maximum per operator.
+        PerOp = "per_op",
+        /// The sum of fixed, weight, arithmetic and KV terms.
+        Additive = "additive",
+    }
+);
+
+words!(
+    /// The class of cost with the largest share of a pass.
+    Bound {
+        /// Weights and KV cache.
+        Memory = "memory",
+        /// Arithmetic.
+        Compute = "compute",
+        /// Communication between devices.
+        Network = "network",
+        /// Fixed costs: kernels, steps, host.
+        Overhead = "overhead",
+    }
+);
+
+words!(
+    /// A number format of weights, activations or KV cache.
+    Dtype {
+        /// 32-bit float.
+        Fp32 = "fp32",
+        /// 32-bit storage, 19-bit arithmetic.
+        Tf32 = "tf32",
+        /// Brain float.
+        Bf16 = "bf16",
+        /// Half float.
+        Fp16 = "fp16",
+        /// 8-bit float.
+        Fp8 = "fp8",
+        /// 8-bit integer.
+        Int8 = "int8",
+        /// 4-bit float.
+        Fp4 = "fp4",
+        /// 4-bit float with a shared scale for each 32 values.
+        Mxfp4 = "mxfp4",
+        /// 4-bit integer with group scales.
+        Int4 = "int4",
+    }
+);
+
+words!(
+    /// What a catalog file describes; also the name of its folder.
+    Kind {
+        /// An accelerator.
+        Hardware = "hardware",
+        /// A target, a drafter or a head.
+        Models = "models",
+        /// An engine profile.
+        Engines = "engines",
+        /// A study.
+        Scenarios = "scenarios",
+    }
+);
+
+words!(
+    /// What a model is for.
+    Role {
+        /// Generates the answer.
+        Target = "target",
+        /// Proposes tokens on its own.
+        Drafter = "drafter",
+        /// Proposes tokens from a target's hidden state.
+        Head = "head",
+    }
+);
+
+words!(
+    /// The kinds of drafter of the scenario format.
+    DrafterKind {
+        /// A separate model.
+        Model = "model",
+        /// An EAGLE head.
+        Eagle = "eagle",
+        /// Multi-token prediction layers.
+        Mtp = "mtp",
+        /// Medusa heads.
+        Medusa = "medusa",
+        /// All k tokens in one pass.
+        Block = "block",
+        /// Prompt lookup.
+        Ngram = "ngram",
+        /// Suffix decoding.
+        Suffix = "suffix",
+        /// The target with layers left out.
+        LayerSkip = "layer_skip",
+        /// The target with a capped KV cache.
+        SparseKv = "sparse_kv",
+        /// Look-ahead decoding.
+        Lookahead = "lookahead",
+        /// A constant share of the plain step.
+        Constant = "constant",
+    }
+);
+
+words!(
+    /// The kinds of acceptance of the scenario format.
+    AcceptanceKind {
+        /// One chance for every draft.
+        Iid = "iid",
+        /// One chance for each position.
+        PerPosition = "per_position",
+        /// Mean tokens per pass at one k.
+        MeanLength = "mean_length",
+        /// Accepted over drafted at one k.
+        Rate = "rate",
+        /// Tokens per pass for each k.
+        ByK = "by_k",
+        /// Counters of an engine.
+        Counts = "counts",
+        /// Beta-distributed chances.
+        Beta = "beta",
+        /// Easy and hard spans.
+        Markov = "markov",
+        /// Recorded rounds.
+        Trace = "trace",
+        /// An engine's metrics.
+        Metrics = "metrics",
+        /// Chances of ranked candidates.
+        Ranks = "ranks",
+    }
+);
+
+words!(
+    /// What goes to standard output.
+    Format {
+        /// Tables for people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Comma-separated values.
+        Csv = "csv",
+        /// Markdown tables.
+        Md = "md",
+    }
+);
+
+words!(
+    /// Files to write.
+    FileForm {
+        /// Comma-separated values.
+        Csv = "csv",
+        /// One JSON document.
+        Json = "json",
+        /// Bitmap charts.
+        Png = "png",
+        /// Vector charts.
+        Svg = "svg",
+        /// Columnar table.
+        Parquet = "parquet",
+        /// Workbook.
+        Xlsx = "xlsx",
+        /// One page with everything.
+        Html = "html",
+        /// No file, not even the manifest.
+        None = "none",
+    }
+);
+
+words!(
+    /// When to colour the terminal.
+    ColorChoice {
+        /// On a terminal, unless `NO_COLOR` is set.
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
+);
+
+words!(
+    /// What a row's `notes` column can say.
+    Note {
+        /// The acceptance was not observed at this k.
+        Extrapolated = "extrapolated",
+        /// No published measurement covers this kind of drafter.
+        Unvalidated = "unvalidated",
+    }
+);

@@ -1,0 +1,194 @@
+//! Runs every verified case against the library and prints `fn: passed/total` for each function.
+//!
+//! A case is `{id, fn, inputs, expected, tolerance: {rel, abs}, how_verified}`; its expected values
+//! were made by one implementation and reproduced by a second, differently built one, neither of them
+//! this program. The cases lie in `tests/reference/*.json`; files named in `SPECPLAN_REFERENCE`,
+//! separated by `:`, are run as well.
+//!
+//! A number passes when `|got - expected| <= abs + rel * max(|got|, |expected|)`; words, lists'
+//! lengths and nulls must be equal; `{"error": "domain"}` expects a refusal; keys beyond the expected
+//! ones are fine.
+
+#![expect(clippy::print_stdout, clippy::panic, reason = "a test runner prints, and stops on a broken case file")]
+
+#[path = "reference/compare.rs"]
+mod compare;
+#[path = "reference/memory.rs"]
+mod memory;
+#[path = "reference/speedup.rs"]
+mod speedup;
+#[path = "reference/tokens.rs"]
+mod tokens;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+/// The library refuses an input, or the case lacks one.
+pub struct Refused(pub String);
+
+/// What a function gave for a case's inputs.
+pub type Answer = Result<Value, Refused>;
+
+/// Functions that the library does not have yet, with the reason. The table only shrinks.
+const PENDING: &[(&str, &str)] = &[
+    ("invert_mean_length", ESTIMATION),
+    ("accept_ratio", ESTIMATION),
+    ("invert_accept_ratio", ESTIMATION),
+    ("mle_alpha", ESTIMATION),
+    ("mle_alpha_mixed", ESTIMATION),
+    ("beta_posterior", ESTIMATION),
+    ("vllm_counters", ESTIMATION),
+    ("rounds_for_precision", ESTIMATION),
+    ("tokens_se", ESTIMATION),
+    ("beta_mixture_tokens", HETEROGENEITY),
+    ("mixture_population", HETEROGENEITY),
+    ("beta_population_token_weighted", HETEROGENEITY),
+    ("markov_two_state", HETEROGENEITY),
+    ("markov_chain", HETEROGENEITY),
+    ("extrapolate_beta", HETEROGENEITY),
+    ("transform", RULE),
+    ("accept_single", RULE),
+    ("accept_logits", RULE),
+    ("acceptance_by_rule", RULE),
+    ("output_distribution", RULE),
+    ("markov_lm", RULE),
+    ("exactness_sequence", RULE),
+    ("multidraft_with_replacement", RULE),
+    ("multidraft_without_replacement", RULE),
+    ("multidraft_optimal", RULE),
+    ("topn_acceptance", RULE),
+    ("tree_expected", TREES),
+    ("medusa_tree", TREES),
+    ("kary_tree", TREES),
+    ("independent_chains", TREES),
+    ("sequoia_optimal", TREES),
+    ("tree_optimal_size", TREES),
+    ("speedup_model", SHAPES),
+    ("optimal_k_const", DECISION),
+    ("optimal_k", DECISION),
+    ("breakeven_alpha", DECISION),
+    ("breakeven_alpha_const", DECISION),
+    ("breakeven_batches", DECISION),
+    ("breakeven_ctx", DECISION),
+    ("no_loss_ctx", DECISION),
+    ("moe_speedup", SHAPES),
+    ("param_count", SHAPES),
+    ("pass_cost", SHAPES),
+    ("moe_distinct", SHAPES),
+    ("moe_distinct_skew", SHAPES),
+    ("moe_inclusion", SHAPES),
+    ("moe_layer_cost", SHAPES),
+    ("mla_cost", SHAPES),
+    ("deepseek_params", SHAPES),
+    ("ring_allreduce", SHAPES),
+    ("tp_pass", SHAPES),
+    ("batch_extremes", ROUNDS),
+    ("rounds_to_finish", ROUNDS),
+    ("batch_makespan", ROUNDS),
+    ("static_batch_time", ROUNDS),
+    ("memory_throughput", DECISION),
+    ("concurrency1_latency", SERVING),
+    ("saturation_throughput", SERVING),
+    ("mg1", SERVING),
+    ("birth_death_open", SERVING),
+    ("closed_network", SERVING),
+    ("closed_bounds", SERVING),
+];
+const ESTIMATION: &str = "acceptance is not estimated from counters yet";
+const HETEROGENEITY: &str = "the only acceptance model is iid";
+const RULE: &str = "the accept/reject rule over explicit laws is not there yet";
+const TREES: &str = "only chains are drafted";
+const SHAPES: &str = "models are known by their totals, not by their layers";
+const DECISION: &str = "break-even and capacity are not searched yet";
+const ROUNDS: &str = "a batch is priced round by round, not to its end";
+const SERVING: &str = "traffic is not modelled yet";
+
+fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
+    tokens::evaluate(function, inputs)
+        .or_else(|| speedup::evaluate(function, inputs))
+        .or_else(|| memory::evaluate(function, inputs))
+}
+
+/// Passed and total of one function, and what went wrong.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    total: usize,
+    pending: bool,
+    mistakes: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    // Runners that list tests before they run them, such as nextest, get the one there is.
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        if !arguments.iter().any(|argument| argument == "--ignored") {
+            println!("reference: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    for file in files() {
+        for case in cases(&file) {
+            let function = case["fn"].as_str().unwrap_or("(no fn)").to_owned();
+            judge(&case, tallies.entry(function.clone()).or_default(), &function);
+        }
+    }
+    report(&tallies)
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    let own = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> =
+        own.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{} has no cases", folder.display());
+    let more = std::env::var("SPECPLAN_REFERENCE").unwrap_or_default();
+    files.extend(more.split(':').filter(|name| !name.is_empty()).map(PathBuf::from));
+    files
+}
+
+fn cases(file: &PathBuf) -> Vec<Value> {
+    let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let value: Value = serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    match value {
+        Value::Array(cases) => cases,
+        other => other["cases"].as_array().unwrap_or_else(|| panic!("{}: no list of cases", file.display())).clone(),
+    }
+}
+
+fn judge(case: &Value, tally: &mut Tally, function: &str) {
+    tally.total += 1;
+    let id = case["id"].as_str().unwrap_or("(no id)");
+    match evaluate(function, &case["inputs"]) {
+        Some(answer) => match compare::answer(&answer, &case["expected"], &case["tolerance"]) {
+            Ok(()) => tally.passed += 1,
+            Err(mistake) => tally.mistakes.push(format!("{id}: {mistake}")),
+        },
+        None if PENDING.iter().any(|(name, _)| *name == function) => tally.pending = true,
+        None => tally.mistakes.push(format!("{id}: no such function, and it is not pending")),
+    }
+}
+
+fn report(tallies: &BTreeMap<String, Tally>) -> ExitCode {
+    let mut failed = 0;
+    for (function, tally) in tallies {
+        let reason = PENDING.iter().find(|(name, _)| name == function).map_or("", |(_, reason)| reason);
+        let note = if tally.pending { format!(" pending: {reason}") } else { String::new() };
+        println!("{function}: {}/{}{note}", tally.passed, tally.total);
+        for mistake in &tally.mistakes {
+            println!("  {mistake}");
+        }
+        failed += tally.mistakes.len();
+        if !tally.pending && !reason.is_empty() && tally.mistakes.is_empty() {
+            println!("  {function} runs: take it out of the pending table");
+            failed += 1;
+        }
+    }
+    println!("pending: {}", tallies.values().filter(|tally| tally.pending).count());
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

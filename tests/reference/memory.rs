@@ -1,0 +1,34 @@
+//! How many sequences fit.
+
+use serde_json::{Value, json};
+use specplan::cost::memory::{Demand, Held};
+use specplan::units::Bytes;
+
+use crate::Answer;
+use crate::tokens::{number, whole};
+
+/// Answers the functions of this topic.
+pub fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
+    match function {
+        "max_batch" => Some(max_batch(inputs)),
+        _ => None,
+    }
+}
+
+fn max_batch(inputs: &Value) -> Answer {
+    let bytes = |key: &str| number(inputs, key).map(Bytes::new);
+    let held = |weights: &str, kv: &str| Ok(Held { weights: bytes(weights)?, kv_per_token: bytes(kv)? });
+    let demand = Demand {
+        target: held("target_weight_bytes", "target_kv_per_token")?,
+        drafter: held("draft_weight_bytes", "draft_kv_per_token")?,
+        reserve: bytes("overhead_bytes")?,
+        block_tokens: whole(inputs, "block")?,
+    };
+    let usable = bytes("hbm_bytes")? * number(inputs, "utilization")?;
+    let (context, k) = (whole(inputs, "ctx")?, whole(inputs, "k")?);
+    Ok(json!({
+        "max_batch": demand.max_batch(usable, context, k),
+        "kv_budget_bytes": demand.kv_budget(usable).get(),
+        "bytes_per_seq": demand.bytes_per_sequence(context, k).get(),
+    }))
+}

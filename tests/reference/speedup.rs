@@ -1,0 +1,188 @@
+//! Step times and speedups of models known by their totals.
+
+use serde_json::{Value, json};
+use specplan::acceptance::chain::expected_tokens;
+use specplan::acceptance::model::Process;
+use specplan::cost::pass::aggregate;
+use specplan::cost::roofline::Rates;
+use specplan::cost::shape::PassShape;
+use specplan::domain::deployment::MemoryPolicy;
+use specplan::domain::device::{Device, Memory, Peak, Peaks};
+use specplan::domain::drafter::DraftSource;
+use specplan::domain::model::{Aggregate, Formats, Model, Shape};
+use specplan::plan::choose::best_k;
+use specplan::plan::round::{plain_step, round};
+use specplan::plan::setup::Setup;
+use specplan::plan::speedup::{constant_cost, speedup};
+use specplan::units::{Bytes, BytesPerSecond, FlopsPerSecond, Probability};
+use specplan::words::{Dtype, Role};
+
+use crate::tokens::{number, probability, refused, whole};
+use crate::{Answer, Refused};
+
+/// Answers the functions of this topic.
+pub fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
+    Some(match function {
+        "step_time" => step_time(inputs),
+        "speedup_roofline" => speedup_roofline(inputs),
+        "speedup_const_cost" => speedup_const_cost(inputs),
+        "seed_table" => founding_table(inputs),
+        "best_k_grid" => best_k_grid(inputs),
+        _ => return None,
+    })
+}
+
+fn step_time(inputs: &Value) -> Answer {
+    let shape = PassShape {
+        batch: number(inputs, "batch")?,
+        new_tokens_per_seq: number(inputs, "tokens_per_seq")?,
+        context: number(inputs, "ctx")?,
+    };
+    let device = device(inputs)?;
+    let pass = aggregate(&model(inputs)?, Rates::of(&device, Dtype::Bf16).map_err(refused)?, shape);
+    Ok(json!({
+        "seconds": pass.seconds().get(),
+        "flops": pass.flops.get(),
+        "bytes": pass.bytes().get(),
+        "bound": pass.bound().as_str(),
+    }))
+}
+
+/// The models and the device of a case, and what they are set up to.
+struct Deployment {
+    device: Device,
+    target: Model,
+    draft: DraftSource,
+}
+
+impl Deployment {
+    fn of(inputs: &Value) -> Result<Self, Refused> {
+        let draft = match &inputs["draft"] {
+            Value::Null => DraftSource::Constant { cost_ratio: 0.0 },
+            draft => DraftSource::Model(model(draft)?),
+        };
+        Ok(Self { device: device(&inputs["hw"])?, target: model(&inputs["target"])?, draft })
+    }
+
+    fn setup(&self) -> Result<Setup<'_>, Refused> {
+        let policy = MemoryPolicy::new(Probability::ONE, Bytes::ZERO, 1).map_err(refused)?;
+        Setup::new(&self.device, &self.target, Some(&self.draft), &policy).map_err(refused)
+    }
+}
+
+fn speedup_roofline(inputs: &Value) -> Answer {
+    let deployment = Deployment::of(inputs)?;
+    let setup = deployment.setup()?;
+    let (k, batch, context) = (whole(inputs, "k")?, number(inputs, "batch")?, number(inputs, "ctx")?);
+    let tokens = expected_tokens(probability(&inputs["alpha"])?, k);
+    let plain = plain_step(&setup, batch, context);
+    let cost = round(&setup, &plain, batch, context, k);
+    // The case prints a draft step even at k = 0, where the round has none.
+    let one = round(&setup, &plain, batch, context, 1);
+    let rate = tokens / cost.seconds().get();
+    Ok(json!({
+        "speedup": speedup(tokens, plain.seconds(), cost.seconds()),
+        "tokens": tokens,
+        "base_seconds": plain.seconds().get(),
+        "draft_step_seconds": one.draft.get(),
+        "verify_seconds": cost.verify.seconds().get(),
+        "round_seconds": cost.seconds().get(),
+        "tokens_per_second_per_seq": rate,
+        "tokens_per_second_total": rate * batch,
+    }))
+}
+
+fn speedup_const_cost(inputs: &Value) -> Answer {
+    let k = whole(inputs, "k")?;
+    let tokens = expected_tokens(probability(&inputs["alpha"])?, k);
+    let verify = inputs.get("verify_ratio").map_or(Ok(1.0), |_| number(inputs, "verify_ratio"))?;
+    Ok(json!({ "speedup": constant_cost(tokens, k, number(inputs, "c")?, verify) }))
+}
+
+fn founding_table(inputs: &Value) -> Answer {
+    let deployment = Deployment::of(inputs)?;
+    let setup = deployment.setup()?;
+    let context = number(inputs, "ctx")?;
+    let mut rows = Vec::new();
+    for batch in list(inputs, "batches")? {
+        let plain = plain_step(&setup, batch, context);
+        for alpha in list(inputs, "alphas")? {
+            let alpha = Probability::new(alpha).map_err(refused)?;
+            let cell = |k: f64| {
+                let cost = round(&setup, &plain, batch, context, k as u64);
+                speedup(expected_tokens(alpha, k as u64), plain.seconds(), cost.seconds())
+            };
+            rows.push(list(inputs, "ks")?.into_iter().map(cell).collect::<Vec<f64>>());
+        }
+    }
+    let printed: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| format!("{cell:.2}x")).collect()).collect();
+    let plain = plain_step(&setup, 1.0, context);
+    let ratio = round(&setup, &plain, 1.0, context, 1).draft / plain.seconds();
+    Ok(json!({
+        "speedups": rows,
+        "printed": printed,
+        "cost_ratio_batch1": ratio,
+        "cost_ratio_printed": format!("{ratio:.2}"),
+    }))
+}
+
+fn best_k_grid(inputs: &Value) -> Answer {
+    let deployment = Deployment::of(inputs)?;
+    let setup = deployment.setup()?;
+    let (batch, context, most) = (number(inputs, "batch")?, number(inputs, "ctx")?, whole(inputs, "k_max")?);
+    let choices: Result<Vec<_>, Refused> = list(inputs, "alphas")?
+        .into_iter()
+        .map(|alpha| {
+            let process = Process::Iid { alpha: Probability::new(alpha).map_err(refused)? };
+            Ok(best_k(&setup, &process, batch, context, most))
+        })
+        .collect();
+    let choices = choices?;
+    Ok(json!({
+        "k": choices.iter().map(|choice| choice.k).collect::<Vec<_>>(),
+        "speedup": choices.iter().map(|choice| choice.speedup).collect::<Vec<_>>(),
+    }))
+}
+
+fn list(inputs: &Value, key: &str) -> Result<Vec<f64>, Refused> {
+    let items = inputs[key].as_array().ok_or_else(|| Refused(format!("the case has no list `{key}`")))?;
+    Ok(items.iter().filter_map(Value::as_f64).collect())
+}
+
+fn device(hw: &Value) -> Result<Device, Refused> {
+    let peak = Peak::Rate(FlopsPerSecond::new(number(hw, "peak")?));
+    let bandwidth = BytesPerSecond::new(number(hw, "bw")?);
+    Ok(Device {
+        id: "case".into(),
+        name: "case".into(),
+        vendor: "none".into(),
+        family: None,
+        memory: Memory { capacity: Bytes::new(1.0), bandwidth, source: "the case".into() },
+        peaks: Peaks { stated: vec![(Dtype::Bf16, peak)], source: "the case".into() },
+        link: None,
+        tdp_watts: None,
+        price: None,
+    })
+}
+
+fn model(case: &Value) -> Result<Model, Refused> {
+    let params = number(case, "matmul_params")?;
+    let bytes = case.get("weight_bytes").and_then(Value::as_f64).unwrap_or(2.0);
+    let weights = match bytes.to_string().as_str() {
+        "1" => Dtype::Fp8,
+        "2" => Dtype::Bf16,
+        "4" => Dtype::Fp32,
+        _ => return Err(Refused(format!("no format has {bytes} bytes"))),
+    };
+    let totals = Aggregate::new(params, params, number(case, "kv_bytes_per_token")?).map_err(refused)?;
+    Ok(Model {
+        id: "case".into(),
+        name: "case".into(),
+        role: Role::Target,
+        vocab: None,
+        shape: Shape::Aggregate(totals),
+        formats: Formats::new(weights, Dtype::Bf16, Dtype::Bf16).map_err(refused)?,
+        source: None,
+    })
+}
