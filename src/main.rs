@@ -1,3 +1,28 @@
-//! The command line program.
+//! The command line program: parse, run, print the error, return the exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+use specplan::cli::args::{Args, Command};
+use specplan::cli::{run, terminal};
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version go to standard output with code 0, mistakes to standard error with 2.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let Command::Sweep(sweep) = &args.command;
+            if let Some(text) = error.text(terminal::color_stderr(sweep.common.color)) {
+                terminal::note(&text);
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

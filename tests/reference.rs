@@ -27,10 +27,10 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 /// The library refuses an input, or the case lacks one.
-pub struct Refused(pub String);
+pub(crate) struct Refused(String);
 
 /// What a function gave for a case's inputs.
-pub type Answer = Result<Value, Refused>;
+pub(crate) type Answer = Result<Value, Refused>;
 
 /// Functions that the library does not have yet, with the reason. The table only shrinks.
 const PENDING: &[(&str, &str)] = &[

@@ -22,6 +22,11 @@ pub(super) fn scenario(scenario: &Scenario, root: &Node, problems: &mut Problems
     if let Some(found) = roofline(scenario) {
         report(found, if root.get("roofline").is_some() { "roofline" } else { "engine" });
     }
+    if scenario.drafters.is_empty() && root.get("sweep").is_some_and(|sweep| sweep.get("k").is_some()) {
+        let found =
+            Diagnostic::error("no-drafter", "`sweep.k` has no effect: the scenario has no drafter").as_warning();
+        report(found.hint("add a [drafters.<label>] table; until then only plain decoding is priced"), "sweep");
+    }
     for found in missing_peaks(scenario) {
         report(found, "hardware");
     }

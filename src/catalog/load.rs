@@ -8,11 +8,11 @@ use crate::catalog::lookup::{Found, Places};
 use crate::catalog::node::{Node, parse};
 use crate::catalog::reader::{Problems, text};
 use crate::catalog::{engine, hardware, model, scenario};
-use crate::diagnostic::{Diagnostic, Severity, Source};
+use crate::diagnostic::{Diagnostic, Place, Severity, Source};
 use crate::domain::device::Device;
 use crate::domain::engine::Engine;
 use crate::domain::model::Model;
-use crate::domain::scenario::Scenario;
+use crate::domain::scenario::{Scenario, SweepAxes};
 use crate::words::Kind;
 
 /// What to load.
@@ -22,6 +22,8 @@ pub struct Request<'a> {
     pub scenario: &'a str,
     /// Changes from the command line, in their order.
     pub changes: &'a [Assignment],
+    /// In place of the scenario's seed.
+    pub seed: Option<u64>,
 }
 
 /// A scenario with the texts it came from.
@@ -33,6 +35,8 @@ pub struct Loaded {
     pub inputs: Vec<Input>,
     /// What its author should know.
     pub warnings: Vec<Diagnostic>,
+    /// Where the axis with the most values is given, for a sweep that turns out too large.
+    pub longest_axis: Option<Place>,
 }
 
 /// A file that was read.
@@ -67,9 +71,21 @@ pub fn load(places: &Places, request: &Request<'_>) -> Result<Loaded, Vec<Diagno
     all.append(&mut loader.mistakes);
     let (errors, warnings): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.severity == Severity::Error);
     match read {
-        Some(scenario) if errors.is_empty() => Ok(Loaded { scenario, inputs: loader.inputs, warnings }),
+        Some(scenario) if errors.is_empty() => {
+            let longest_axis = longest_axis(&document.root, &scenario);
+            let seed = request.seed.unwrap_or(scenario.seed);
+            Ok(Loaded { scenario: Scenario { seed, ..scenario }, inputs: loader.inputs, warnings, longest_axis })
+        }
         _ => Err(errors),
     }
+}
+
+fn longest_axis(root: &Node, scenario: &Scenario) -> Option<Place> {
+    let SweepAxes { batch, k, context } = &scenario.axes;
+    let lengths = [("batch", batch.len()), ("k", k.len()), ("context", context.len())];
+    let (key, _) = lengths.into_iter().max_by_key(|(_, length)| *length)?;
+    let section = root.get("sweep")?;
+    Some(section.get(key).unwrap_or(section).place.clone())
 }
 
 /// Reads the files that a scenario names.

@@ -10,7 +10,7 @@ struct Tolerance {
 }
 
 /// Compares an answer with a case's `expected` under its `tolerance`.
-pub fn answer(answer: &Answer, expected: &Value, tolerance: &Value) -> Result<(), String> {
+pub(crate) fn answer(answer: &Answer, expected: &Value, tolerance: &Value) -> Result<(), String> {
     let refusal = expected.get("error").and_then(Value::as_str).is_some();
     match (answer, refusal) {
         (Err(_), true) => Ok(()),

@@ -8,7 +8,7 @@ use crate::Answer;
 use crate::tokens::{number, whole};
 
 /// Answers the functions of this topic.
-pub fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
+pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
     match function {
         "max_batch" => Some(max_batch(inputs)),
         _ => None,

@@ -21,7 +21,7 @@ use crate::tokens::{number, probability, refused, whole};
 use crate::{Answer, Refused};
 
 /// Answers the functions of this topic.
-pub fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
+pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
     Some(match function {
         "step_time" => step_time(inputs),
         "speedup_roofline" => speedup_roofline(inputs),

@@ -8,7 +8,7 @@ use specplan::units::Probability;
 use crate::{Answer, Refused};
 
 /// Answers the functions of this topic.
-pub fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
+pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
     Some(match function {
         "expected_tokens" => {
             with_alpha(inputs, |alpha| Ok(json!({ "tokens": chain::expected_tokens(alpha, whole(inputs, "k")?) })))
@@ -55,24 +55,24 @@ fn with_alpha(inputs: &Value, compute: impl FnOnce(Probability) -> Answer) -> An
 }
 
 /// Any error of the library as a refusal.
-pub fn refused(error: impl std::fmt::Display) -> Refused {
+pub(crate) fn refused(error: impl std::fmt::Display) -> Refused {
     Refused(error.to_string())
 }
 
 /// A number of a case.
-pub fn number(inputs: &Value, key: &str) -> Result<f64, Refused> {
+pub(crate) fn number(inputs: &Value, key: &str) -> Result<f64, Refused> {
     inputs[key].as_f64().ok_or_else(|| Refused(format!("the case has no number `{key}`")))
 }
 
 /// A whole number of a case, also where it is written as `4.0`.
-pub fn whole(inputs: &Value, key: &str) -> Result<u64, Refused> {
+pub(crate) fn whole(inputs: &Value, key: &str) -> Result<u64, Refused> {
     let number = number(inputs, key)?;
     let whole = (0.0..=9e15).contains(&number) && number.fract() == 0.0;
     if whole { Ok(number as u64) } else { Err(Refused(format!("`{key}` of the case is not a whole number"))) }
 }
 
 /// A probability of a case.
-pub fn probability(value: &Value) -> Result<Probability, Refused> {
+pub(crate) fn probability(value: &Value) -> Result<Probability, Refused> {
     Probability::new(value.as_f64().unwrap_or(f64::NAN)).map_err(refused)
 }
 

@@ -1,0 +1,37 @@
+//! The thin shell around the library: arguments in, files and terminal out.
+
+pub mod args;
+pub mod error;
+pub mod files;
+pub mod terminal;
+
+mod progress;
+mod sweep;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::cli::args::{Args, Command};
+use crate::cli::error::Error;
+
+/// Runs a command.
+///
+/// # Errors
+///
+/// [`Error`], which knows its text and its exit code.
+pub fn run(args: &Args) -> Result<(), Error> {
+    let stop = stop_on_signal()?;
+    match &args.command {
+        Command::Sweep(args) => sweep::sweep(args, &stop),
+    }
+}
+
+/// A flag that is raised by Ctrl-C or a request to terminate, so that work ends between two results
+/// and temporary files are removed.
+fn stop_on_signal() -> Result<Arc<AtomicBool>, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&stop);
+    ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed))
+        .map_err(|error| Error::Internal(format!("cannot listen for signals: {error}")))?;
+    Ok(stop)
+}

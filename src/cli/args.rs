@@ -1,0 +1,105 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Parser, Subcommand};
+
+use crate::catalog::edit::Assignment;
+use crate::words::{ColorChoice, FileForm, Format};
+
+/// Will speculative decoding pay on your hardware, with which drafter, draft length and up to which load?
+#[derive(Debug, Parser)]
+#[command(name = "specplan", version, after_help = AFTER_HELP, propagate_version = true)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 could not finish, 2 wrong command line, 3 an input file is wrong,
+4 what was asked cannot run (such as: nothing fits), 5 a check asked for failed.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Price a grid of batch, k, acceptance and context: speedup table, CSV, charts.
+    Sweep(SweepArgs),
+}
+
+/// Arguments of `sweep`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  specplan sweep                                       the built-in founding study
+  specplan sweep --scenario mine.toml --out results    your own
+  specplan sweep --set 'sweep.batch=[1,8,32]' --set drafters.llama-1b.acceptance.iid.alpha=0.75")]
+pub struct SweepArgs {
+    /// Flags that every command has.
+    #[command(flatten)]
+    pub common: CommonArgs,
+    /// Folder for result files; made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "output")]
+    pub out: PathBuf,
+    /// Files to write, separated by commas.
+    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "csv,png")]
+    pub write: Vec<FileForm>,
+    /// What goes to standard output.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Leave out points that do not fit in memory.
+    #[arg(long)]
+    pub only_fitting: bool,
+    /// Refuse larger sweeps.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
+    pub max_points: u64,
+}
+
+/// Flags that every command has.
+#[derive(Debug, clap::Args)]
+pub struct CommonArgs {
+    /// A scenario file, or the name of one in the catalog.
+    #[arg(long, value_name = "FILE|NAME", default_value = "founding-study")]
+    pub scenario: String,
+    /// Change a key of the scenario; the value is TOML, else a string. Repeatable.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = Assignment::parse)]
+    pub set: Vec<Assignment>,
+    /// Short for --set engine=NAME.
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<String>,
+    /// A catalog of your own, with folders hardware, models, engines and scenarios; searched first.
+    #[arg(long, value_name = "DIR")]
+    pub catalog: Option<PathBuf>,
+    /// Worker threads; the results do not depend on it [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    pub threads: Option<usize>,
+    /// Seed of everything random, in place of the scenario's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// No progress, notes or warnings on standard error.
+    #[arg(long)]
+    pub quiet: bool,
+    /// When to colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+impl CommonArgs {
+    /// Changes to the scenario in their order; `--engine` comes last.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Assignment> {
+        let engine = self.engine.iter().map(|name| Assignment {
+            flag: "--engine ",
+            path: "engine".to_owned(),
+            value: name.clone(),
+        });
+        self.set.iter().cloned().chain(engine).collect()
+    }
+
+    /// Worker threads: as asked for, else one for each core.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+}

@@ -1,0 +1,64 @@
+//! How a command can fail, with its text and exit code.
+
+use std::path::PathBuf;
+
+use crate::diagnostic::{Diagnostic, render};
+
+/// Why a command did not finish.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Inputs are wrong.
+    #[error("wrong input")]
+    Input(Vec<Diagnostic>),
+    /// A flag asks for something that does not exist or does not go together.
+    #[error("{0}")]
+    Usage(String),
+    /// Reading or writing failed.
+    #[error("{path}: {source}", path = path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Standard output failed.
+    #[error("standard output: {0}")]
+    Stdout(std::io::Error),
+    /// Whoever read standard output has enough.
+    #[error("standard output was closed")]
+    ClosedPipe,
+    /// The user or the system stopped the run.
+    #[error("interrupted: no result file was written")]
+    Interrupted,
+    /// What was asked for cannot run.
+    #[error("{0}")]
+    CannotRun(String),
+    /// A fault of the program or the machine.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// The exit code.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::ClosedPipe => 0,
+            Self::File { .. } | Self::Stdout(_) | Self::Interrupted | Self::Internal(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Input(found) if found.iter().all(Diagnostic::on_command_line) => 2,
+            Self::Input(_) => 3,
+            Self::CannotRun(_) => 4,
+        }
+    }
+
+    /// What to show, if there is anything to say.
+    #[must_use]
+    pub fn text(&self, color: bool) -> Option<String> {
+        match self {
+            Self::ClosedPipe => None,
+            Self::Input(found) => Some(render(found, color)),
+            other => Some(format!("error: {other}")),
+        }
+    }
+}

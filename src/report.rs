@@ -1,0 +1,10 @@
+//! Values into bytes: tables, CSV, JSON, charts, manifest. Pure: who writes them is not known here.
+
+pub mod chart;
+pub mod csv;
+pub mod json;
+pub mod manifest;
+pub mod number;
+pub mod sample;
+pub mod table;
+pub mod trust;

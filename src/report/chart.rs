@@ -1,0 +1,62 @@
+//! Charts for capacity reviews: speedup against batch, speedup against k, and a batch x k heat map.
+//!
+//! [`spec`] turns a sample into descriptions of charts, plain values; the rest draws them, as PNG or
+//! SVG, with an embedded font, so that no system library takes part.
+
+pub mod spec;
+
+mod axis;
+mod canvas;
+mod frame;
+mod heat;
+mod lines;
+mod palette;
+
+pub use canvas::ChartError;
+
+use crate::report::sample::Sample;
+
+/// How a chart is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Bitmap, 1600 x 1000.
+    Png,
+    /// Vector.
+    Svg,
+}
+
+/// A chart ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// The end of its file's name: part and form.
+    pub ending: String,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+/// Draws every chart of a sample.
+///
+/// # Errors
+///
+/// [`ChartError`] if the drawing library refuses; no input is known to make it.
+pub fn charts(sample: &Sample<'_>, title: &str, form: Form) -> Result<Vec<Drawn>, ChartError> {
+    let draw = |spec: spec::Chart| {
+        let (bytes, ending) = match form {
+            Form::Png => (canvas::png(|root, scale| draw(root, scale, &spec))?, "png"),
+            Form::Svg => (canvas::svg(|root, scale| draw(root, scale, &spec))?, "svg"),
+        };
+        Ok(Drawn { ending: format!("{}.{ending}", spec.part), bytes })
+    };
+    spec::charts(sample, title).into_iter().map(draw).collect()
+}
+
+fn draw<DB: plotters::prelude::DrawingBackend>(
+    root: &canvas::Area<DB>,
+    scale: f64,
+    chart: &spec::Chart,
+) -> Result<(), ChartError> {
+    match &chart.body {
+        spec::Body::Lines(body) => lines::draw(root, scale, &chart.heading, body),
+        spec::Body::Heat(body) => heat::draw(root, scale, &chart.heading, body),
+    }
+}

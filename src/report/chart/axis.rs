@@ -1,0 +1,126 @@
+//! An axis with ticks where a reader wants them.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+use crate::report::number::shortest;
+
+/// A linear or logarithmic axis with ticks of our own choice.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Axis {
+    from: f64,
+    to: f64,
+    log: bool,
+    ticks: Vec<f64>,
+}
+
+/// The most ticks with room for their labels.
+const MOST_TICKS: usize = 10;
+/// An axis whose ends differ by more than this factor is logarithmic.
+const LOG_FROM: f64 = 16.0;
+
+impl Axis {
+    /// An axis through given values, ticks at them where there is room, else at rounder ones.
+    pub(super) fn through(values: &[u64]) -> Self {
+        let least = values.iter().copied().min().unwrap_or(0) as f64;
+        let most = values.iter().copied().max().unwrap_or(0) as f64;
+        let log = least > 0.0 && most / least > LOG_FROM;
+        let ticks: Vec<f64> = if log {
+            powers(least, most)
+        } else if values.len() <= MOST_TICKS {
+            values.iter().map(|&value| value as f64).collect()
+        } else {
+            round_ticks(least, most).into_iter().filter(|tick| tick.fract() == 0.0).collect()
+        };
+        let (from, to) = if log { (least / 1.15, most * 1.15) } else { padded(least, most) };
+        Self { from, to, log, ticks }
+    }
+
+    /// An axis from 0 to just above `most`.
+    pub(super) fn up_to(most: f64) -> Self {
+        let ticks = round_ticks(0.0, most);
+        Self { from: 0.0, to: most, log: false, ticks }
+    }
+
+    fn position(&self, value: f64) -> f64 {
+        if self.log {
+            (value / self.from).ln() / (self.to / self.from).ln()
+        } else {
+            (value - self.from) / (self.to - self.from)
+        }
+    }
+}
+
+fn padded(least: f64, most: f64) -> (f64, f64) {
+    let span = if most > least { most - least } else { least.abs().max(1.0) };
+    (least - span * 0.04, most + span * 0.04)
+}
+
+/// Powers of two from `least` to `most`, every one or every second, third, … of them.
+fn powers(least: f64, most: f64) -> Vec<f64> {
+    let (first, last) = (least.log2().ceil() as i32, most.log2().floor() as i32);
+    let stride = ((last - first) as usize / MOST_TICKS) + 1;
+    (first..=last).step_by(stride).map(|power| f64::from(power).exp2()).collect()
+}
+
+/// Multiples of 1, 2, 2.5 or 5 times a power of ten.
+fn round_ticks(from: f64, to: f64) -> Vec<f64> {
+    let rough = (to - from) / (MOST_TICKS as f64 - 2.0);
+    if rough.is_nan() || rough <= 0.0 {
+        return vec![from];
+    }
+    let unit = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * unit).find(|step| *step >= rough).unwrap_or(rough);
+    let first = (from / step).ceil() as i64;
+    let last = (to / step + 1e-9).floor() as i64;
+    (first..=last).map(|multiple| ((multiple as f64 * step) * 1e9).round() / 1e9).collect()
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        limit.0 + (self.position(*value) * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.from..self.to
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        shortest(*value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_where_a_reader_looks_for_them() {
+        assert_eq!(Axis::through(&[1, 2, 4, 6, 8]).ticks, [1.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(Axis::through(&[1, 16, 64, 256]).ticks, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0]);
+        assert_eq!(Axis::up_to(2.2).ticks, [0.0, 0.5, 1.0, 1.5, 2.0]);
+        assert_eq!(Axis::through(&[5]).ticks, [5.0]);
+        assert!(Axis::through(&(1..=1000).collect::<Vec<u64>>()).ticks.len() <= MOST_TICKS);
+    }
+
+    #[test]
+    fn values_map_onto_the_whole_axis() {
+        for values in [vec![3], vec![1, 1_000_000], vec![0, 4], vec![7, 8]] {
+            let axis = Axis::through(&values);
+            for value in &values {
+                let pixel = axis.map(&(*value as f64), (0, 1000));
+                assert!((0..=1000).contains(&pixel), "{values:?}: {pixel}");
+            }
+        }
+    }
+}

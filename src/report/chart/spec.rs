@@ -1,0 +1,242 @@
+//! What charts show, as plain values.
+
+use crate::report::sample::{Panel, Point, Sample, evenly};
+use crate::report::table::{MOST_BLOCKS, heading};
+
+/// The most panels side by side.
+const MOST_PANELS: u64 = 4;
+/// The most lines a reader tells apart.
+const MOST_LINES: u64 = 7;
+
+/// One chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// The part of the file's name.
+    pub part: String,
+    /// What stands above and below it.
+    pub heading: Heading,
+    /// What it shows.
+    pub body: Body,
+}
+
+/// What stands above and below a chart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// What is shown.
+    pub title: String,
+    /// Hardware, target, drafter, context, engine.
+    pub subtitle: String,
+    /// How to read it, and how far to trust it.
+    pub caption: String,
+}
+
+/// What a chart shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// Speedup over a number.
+    Lines(Lines),
+    /// Speedup over batch and k.
+    Heat(Heat),
+}
+
+/// Panels of lines that share axes and legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    /// What x is.
+    pub x_label: String,
+    /// Every x of every line.
+    pub xs: Vec<u64>,
+    /// Title of the legend.
+    pub legend: String,
+    /// Names of the lines, in the order of their colours.
+    pub names: Vec<String>,
+    /// The panels.
+    pub panels: Vec<LinePanel>,
+}
+
+/// One set of lines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinePanel {
+    /// What is held fixed, empty if there is nothing else.
+    pub title: String,
+    /// For each name the points from left to right.
+    pub lines: Vec<Vec<Spot>>,
+}
+
+/// A point of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// Batch or k.
+    pub x: u64,
+    /// Speedup.
+    pub y: f64,
+    /// Whether it fits in memory.
+    pub fits: bool,
+}
+
+/// Panels of heat maps that share axes and scale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heat {
+    /// Draft lengths, left to right.
+    pub k: Vec<u64>,
+    /// Batches, bottom to top.
+    pub batch: Vec<u64>,
+    /// The panels.
+    pub panels: Vec<HeatPanel>,
+}
+
+/// One heat map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatPanel {
+    /// What is held fixed.
+    pub title: String,
+    /// By batch, then k.
+    pub cells: Vec<Vec<Option<Point>>>,
+}
+
+/// The charts of a sample: three for each of its first four panels that has a drafter.
+#[must_use]
+pub fn charts(sample: &Sample<'_>, title: &str) -> Vec<Chart> {
+    let panels: Vec<&Panel<'_>> =
+        sample.panels.iter().filter(|panel| panel.block.drafter.is_some()).take(MOST_BLOCKS).collect();
+    let parts = parts(&panels);
+    let three = |(panel, part): (&&Panel<'_>, &String)| {
+        [against_batch(panel, title, part), against_k(panel, title, part), heat_map(panel, title, part)]
+    };
+    panels.iter().zip(&parts).flat_map(three).collect()
+}
+
+/// A name for each panel, made of what differs between them.
+fn parts(panels: &[&Panel<'_>]) -> Vec<String> {
+    let labels = |panel: &Panel<'_>| {
+        let labels = &panel.block.labels;
+        let drafter = labels.drafter.unwrap_or_default().to_owned();
+        let context = format!("context-{}", panel.context);
+        [labels.hardware.to_owned(), labels.target.to_owned(), labels.engine.to_owned(), drafter, context]
+    };
+    let all: Vec<_> = panels.iter().map(|panel| labels(panel)).collect();
+    let differs = |at: usize| all.iter().any(|one| one[at] != all[0][at]);
+    all.iter().map(|one| (0..one.len()).filter(|&at| differs(at)).map(|at| format!(".{}", one[at])).collect()).collect()
+}
+
+fn chart(panel: &Panel<'_>, title: &str, what: &str, part: String, body: Body, mut hints: Vec<String>) -> Chart {
+    let any_unfit = match &body {
+        Body::Lines(body) => body.panels.iter().flat_map(|panel| panel.lines.iter().flatten()).any(|spot| !spot.fits),
+        Body::Heat(body) => {
+            body.panels.iter().flat_map(|panel| panel.cells.iter().flatten().flatten()).any(|point| !point.fits)
+        }
+    };
+    if any_unfit {
+        let mark = if matches!(body, Body::Heat(_)) { "Hatched" } else { "Dashed" };
+        hints.insert(0, format!("{mark}: does not fit in the usable {}.", panel.block.setup.usable()));
+    }
+    hints.push("Ideal roofline without engine overheads: an upper bound.".to_owned());
+    let heading = Heading { title: format!("{what}: {title}"), subtitle: heading(panel), caption: hints.join("  ") };
+    Chart { part, heading, body }
+}
+
+fn shown_of(shown: usize, of: u64, what: &str) -> Option<String> {
+    ((shown as u64) < of).then(|| format!("{shown} of {of} {what} shown."))
+}
+
+fn alpha_name(panel: &Panel<'_>, acceptance: usize) -> String {
+    panel.alpha[acceptance].map_or_else(|| "measured acceptance".to_owned(), |alpha| format!("alpha = {alpha}"))
+}
+
+fn positions(length: usize, most: u64) -> Vec<usize> {
+    evenly(length as u64, most).into_iter().map(|at| at as usize).collect()
+}
+
+fn against_batch(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
+    let ks = positions(panel.k.len(), MOST_LINES);
+    let acceptances = positions(panel.acceptance.len(), MOST_PANELS);
+    let line = |acceptance: usize, k: usize| {
+        let spot = |batch: usize| spot(panel.batch.values[batch], panel.point(batch, acceptance, k));
+        sorted((0..panel.batch.len()).filter_map(spot).collect())
+    };
+    let body = Lines {
+        x_label: "batch (sequences decoded together)".to_owned(),
+        xs: panel.batch.values.clone(),
+        legend: "draft length".to_owned(),
+        names: ks.iter().map(|&k| format!("k = {}", panel.k.values[k])).collect(),
+        panels: acceptances
+            .iter()
+            .map(|&acceptance| LinePanel {
+                title: alpha_name(panel, acceptance),
+                lines: ks.iter().map(|&k| line(acceptance, k)).collect(),
+            })
+            .collect(),
+    };
+    let hints = [
+        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances"),
+        shown_of(ks.len(), panel.block.k.len(), "draft lengths"),
+    ];
+    let hints = hints.into_iter().flatten().collect();
+    chart(panel, title, "Speedup against batch", format!("speedup-by-batch{part}"), Body::Lines(body), hints)
+}
+
+fn against_k(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
+    let batches = positions(panel.batch.len(), MOST_PANELS);
+    let acceptances = positions(panel.acceptance.len(), MOST_LINES);
+    let line = |batch: usize, acceptance: usize| {
+        let spot = |k: usize| spot(panel.k.values[k], panel.point(batch, acceptance, k));
+        sorted((0..panel.k.len()).filter_map(spot).collect())
+    };
+    let body = Lines {
+        x_label: "k (draft tokens for each round)".to_owned(),
+        xs: panel.k.values.clone(),
+        legend: "acceptance".to_owned(),
+        names: acceptances.iter().map(|&acceptance| alpha_name(panel, acceptance)).collect(),
+        panels: batches
+            .iter()
+            .map(|&batch| LinePanel {
+                title: format!("batch {}", panel.batch.values[batch]),
+                lines: acceptances.iter().map(|&acceptance| line(batch, acceptance)).collect(),
+            })
+            .collect(),
+    };
+    let hints = [
+        shown_of(batches.len(), panel.batch_length(), "batches"),
+        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances"),
+    ];
+    let hints = hints.into_iter().flatten().collect();
+    chart(panel, title, "Speedup against k", format!("speedup-by-k{part}"), Body::Lines(body), hints)
+}
+
+fn heat_map(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
+    let acceptances = positions(panel.acceptance.len(), MOST_PANELS);
+    let order = |values: &[u64]| {
+        let mut positions: Vec<usize> = (0..values.len()).collect();
+        positions.sort_by_key(|&at| values[at]);
+        positions
+    };
+    let (batches, ks) = (order(&panel.batch.values), order(&panel.k.values));
+    let cells = |acceptance: usize| {
+        let row = |&batch: &usize| ks.iter().map(|&k| panel.point(batch, acceptance, k)).collect();
+        batches.iter().map(row).collect()
+    };
+    let body = Heat {
+        k: ks.iter().map(|&at| panel.k.values[at]).collect(),
+        batch: batches.iter().map(|&at| panel.batch.values[at]).collect(),
+        panels: acceptances
+            .iter()
+            .map(|&acceptance| HeatPanel { title: alpha_name(panel, acceptance), cells: cells(acceptance) })
+            .collect(),
+    };
+    let hints = [
+        Some("Thick line: 1x.".to_owned()),
+        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances"),
+        shown_of(batches.len(), panel.batch_length(), "batches"),
+    ];
+    let hints = hints.into_iter().flatten().collect();
+    chart(panel, title, "Speedup by batch and k", format!("heat-map{part}"), Body::Heat(body), hints)
+}
+
+fn spot(x: u64, point: Option<Point>) -> Option<Spot> {
+    point.map(|point| Spot { x, y: point.speedup, fits: point.fits })
+}
+
+fn sorted(mut spots: Vec<Spot>) -> Vec<Spot> {
+    spots.sort_by_key(|spot| spot.x);
+    spots
+}

@@ -1,0 +1,52 @@
+//! Rows as CSV: RFC 4180, UTF-8, `\n`, one header row, empty cells for what does not apply.
+
+use csv::{Terminator, Writer, WriterBuilder};
+
+use crate::report::number::plain;
+use crate::sweep::row::{COLUMNS, Cell, Row};
+
+/// The header row.
+///
+/// # Errors
+///
+/// None in practice: the bytes go to memory.
+pub fn header() -> csv::Result<Vec<u8>> {
+    let mut writer = writer(0);
+    writer.write_record(COLUMNS)?;
+    bytes(writer)
+}
+
+/// Bytes that a row takes, about, to reserve them at once.
+const ROW_BYTES: usize = 360;
+
+/// Rows without a header.
+///
+/// # Errors
+///
+/// None in practice: the bytes go to memory.
+pub fn rows(rows: &[Row<'_>]) -> csv::Result<Vec<u8>> {
+    let mut writer = writer(rows.len() * ROW_BYTES);
+    let (mut integers, mut numbers) = (itoa::Buffer::new(), zmij::Buffer::new());
+    for row in rows {
+        for cell in row.cells() {
+            match cell {
+                Cell::Text(text) => writer.write_field(text)?,
+                Cell::Integer(count) => writer.write_field(integers.format(count))?,
+                Cell::Number(figure) => writer.write_field(plain(numbers.format(figure)))?,
+                Cell::Flag(true) => writer.write_field("true")?,
+                Cell::Flag(false) => writer.write_field("false")?,
+                Cell::Empty => writer.write_field("")?,
+            }
+        }
+        writer.write_record(None::<&[u8]>)?;
+    }
+    bytes(writer)
+}
+
+fn writer(capacity: usize) -> Writer<Vec<u8>> {
+    WriterBuilder::new().terminator(Terminator::Any(b'\n')).from_writer(Vec::with_capacity(capacity))
+}
+
+fn bytes(writer: Writer<Vec<u8>>) -> csv::Result<Vec<u8>> {
+    writer.into_inner().map_err(|error| error.into_error().into())
+}

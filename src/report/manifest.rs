@@ -1,0 +1,177 @@
+//! What was run: the program's version, the resolved scenario, digests of inputs, assumptions.
+//!
+//! Equal manifests mean equal results, so neither time, folder nor number of threads is in it.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::domain::acceptance::{Acceptance, AcceptanceModel};
+use crate::domain::axis::{Axis, AxisValue};
+use crate::domain::device::{Device, Peak};
+use crate::domain::drafter::{DraftSource, Drafter};
+use crate::domain::model::Model;
+use crate::domain::scenario::Scenario;
+use crate::domain::simulate::Simulate;
+use crate::report::trust;
+use crate::words::Kind;
+
+/// Axes with more values are described by their first, their last and their number.
+const LISTED: u64 = 256;
+
+/// A file that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Input<'a> {
+    /// What it describes.
+    pub kind: Kind,
+    /// Its id.
+    pub id: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
+
+/// The manifest of a command.
+#[must_use]
+pub fn manifest(command: &str, scenario: &Scenario, inputs: &[Input<'_>], options: &Value) -> Value {
+    json!({
+        "program": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "command": command,
+        "options": options,
+        "seed": scenario.seed,
+        "scenario": resolved(scenario),
+        "inputs": inputs.iter().map(input).collect::<Vec<_>>(),
+        "assumptions": assumptions(scenario),
+        "trust": trust::lines(scenario),
+    })
+}
+
+/// A document as a file: indented, with a final newline.
+#[must_use]
+pub fn bytes(manifest: &Value) -> Vec<u8> {
+    format!("{manifest:#}\n").into_bytes()
+}
+
+fn input(input: &Input<'_>) -> Value {
+    let digest = Sha256::digest(input.text.as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    json!({ "kind": input.kind.as_str(), "id": input.id, "sha256": hex })
+}
+
+fn assumptions(scenario: &Scenario) -> Vec<String> {
+    let policy = &scenario.memory;
+    let mut lines = vec![
+        "speedup compares decode steps at equal batch and context; prefill plays no part".to_owned(),
+        format!(
+            "memory: weights by total parameters, KV of context + k + 1 tokens in blocks of {}, reserve {}; fits means at most {} of the capacity",
+            policy.block_tokens(),
+            policy.reserve,
+            policy.utilization.get()
+        ),
+        "base_memory_bytes leaves the drafter out and holds context + 1 tokens".to_owned(),
+        "every draft pass reads the context of the round's start".to_owned(),
+    ];
+    lines.extend(scenario.engines.iter().flat_map(|engine| {
+        scenario.targets.iter().map(|target| {
+            let roofline = scenario.roofline_of(engine, target);
+            format!("{} on engine {}: roofline {roofline}, one maximum over the sums of a pass; no launch, sampling or scheduling time", target.id, engine.id)
+        })
+    }));
+    lines
+}
+
+fn resolved(scenario: &Scenario) -> Value {
+    json!({
+        "name": scenario.name,
+        "title": scenario.title,
+        "hardware": scenario.hardware.iter().map(device).collect::<Vec<_>>(),
+        "target": scenario.targets.iter().map(model).collect::<Vec<_>>(),
+        "engine": scenario.engines.iter().map(|engine| &engine.id).collect::<Vec<_>>(),
+        "roofline": scenario.roofline.map(|roofline| roofline.as_str()),
+        "tensor_parallel": scenario.tensor_parallel,
+        "drafters": scenario.drafters.iter().map(drafter).collect::<Vec<_>>(),
+        "sweep": {
+            "batch": axis(&scenario.axes.batch, Value::from),
+            "k": axis(&scenario.axes.k, Value::from),
+            "context": axis(&scenario.axes.context, Value::from),
+        },
+        "memory": {
+            "utilization": scenario.memory.utilization.get(),
+            "reserve_bytes": scenario.memory.reserve.get(),
+            "block_tokens": scenario.memory.block_tokens(),
+        },
+        "simulate": scenario.simulate.as_ref().map(simulate),
+    })
+}
+
+fn axis<T: AxisValue>(axis: &Axis<T>, value: impl Fn(T) -> Value) -> Value {
+    match axis.listed(LISTED) {
+        Some(values) => values.into_iter().map(value).collect(),
+        None => json!({
+            "first": value(axis.get(0)),
+            "last": value(axis.get(axis.len() - 1)),
+            "count": axis.len(),
+        }),
+    }
+}
+
+fn device(device: &Device) -> Value {
+    let peaks = device.peaks.stated.iter().map(|(dtype, peak)| match peak {
+        Peak::Rate(rate) => json!({ "dtype": dtype.as_str(), "flop_per_s": rate.get() }),
+        Peak::SameAs(other) => json!({ "dtype": dtype.as_str(), "same_as": other.as_str() }),
+    });
+    json!({
+        "id": device.id,
+        "name": device.name,
+        "memory_bytes": device.memory.capacity.get(),
+        "bandwidth_bytes_per_s": device.memory.bandwidth.get(),
+        "memory_source": device.memory.source,
+        "dense_peaks": peaks.collect::<Vec<_>>(),
+        "peak_source": device.peaks.source,
+    })
+}
+
+fn model(model: &Model) -> Value {
+    json!({
+        "id": model.id,
+        "name": model.name,
+        "role": model.role.as_str(),
+        "matmul_params": model.matmul_params(),
+        "total_params": model.total_params(),
+        "kv_bytes_per_token": model.kv_bytes_per_token().get(),
+        "weights": model.formats.weights().as_str(),
+        "activations": model.formats.activations.as_str(),
+        "source": model.source,
+    })
+}
+
+fn drafter(drafter: &Drafter) -> Value {
+    let source = match &drafter.source {
+        DraftSource::Model(drafting) => json!({ "model": model(drafting) }),
+        DraftSource::Constant { cost_ratio } => json!({ "constant": { "cost_ratio": cost_ratio } }),
+    };
+    json!({ "label": drafter.label, "source": source, "acceptance": acceptance(&drafter.acceptance) })
+}
+
+fn acceptance(acceptance: &Acceptance) -> Value {
+    let AcceptanceModel::Iid { alpha } = &acceptance.model;
+    let provenance = &acceptance.provenance;
+    json!({
+        "iid": { "alpha": axis(alpha, |alpha| alpha.get().into()) },
+        "provenance": {
+            "dataset": provenance.dataset,
+            "temperature": provenance.temperature,
+            "engine": provenance.engine,
+            "note": provenance.note,
+        },
+    })
+}
+
+fn simulate(simulate: &Simulate) -> Value {
+    json!({
+        "rounds": simulate.rounds,
+        "alpha": simulate.alpha,
+        "k": simulate.k,
+        "p": simulate.laws.as_ref().map(|laws| laws.p()),
+        "q": simulate.laws.as_ref().map(|laws| laws.q()),
+    })
+}

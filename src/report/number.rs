@@ -1,0 +1,33 @@
+//! Numbers as text.
+
+/// Writes a finite number in the shortest form that reads back to the same `f64`; whole numbers
+/// without a fraction.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::number::shortest;
+/// assert_eq!([0.1, 5.0, 1e-7, 1e300].map(shortest), ["0.1", "5", "1e-7", "1e300"]);
+/// ```
+#[must_use]
+pub fn shortest(value: f64) -> String {
+    let mut buffer = zmij::Buffer::new();
+    plain(buffer.format(value)).to_owned()
+}
+
+/// `5.0` without the `.0`.
+pub(super) fn plain(text: &str) -> &str {
+    text.strip_suffix(".0").unwrap_or(text)
+}
+
+/// A speedup as tables show it.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(specplan::report::number::times(1.8297), "1.83x");
+/// ```
+#[must_use]
+pub fn times(speedup: f64) -> String {
+    format!("{speedup:.2}x")
+}

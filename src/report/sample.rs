@@ -1,0 +1,283 @@
+//! A sample of a sweep, small whatever the sweep's size, from which tables and charts are made.
+//!
+//! Which points it holds is settled by the axes before anything is priced: up to [`PANELS`] panels
+//! (a panel is one block at one context), and in each evenly spaced values of long axes, their ends
+//! included. The best k of a line is exact: every k was compared.
+
+use crate::sweep::grid::{Block, Grid, Tile};
+use crate::sweep::row::Row;
+use crate::units::Seconds;
+
+/// The most panels that are kept.
+pub const PANELS: usize = 24;
+const BATCHES: u64 = 64;
+const ACCEPTANCES: u64 = 8;
+const KS: u64 = 24;
+
+/// The sample of a grid: first its plan, then, absorbed piece by piece, its values.
+#[derive(Debug)]
+pub struct Sample<'g> {
+    /// The panels kept, in grid order.
+    pub panels: Vec<Panel<'g>>,
+    /// How many more the grid has.
+    pub omitted_panels: u64,
+    /// Whether points that do not fit are left out.
+    only_fitting: bool,
+}
+
+/// One block at one context.
+#[derive(Debug)]
+pub struct Panel<'g> {
+    /// The block.
+    pub block: &'g Block<'g>,
+    /// Its index in the grid.
+    block_index: usize,
+    /// The context.
+    pub context: u64,
+    context_index: u64,
+    /// Batches kept, in axis order.
+    pub batch: Picked,
+    batch_length: u64,
+    /// Acceptances kept.
+    pub acceptance: Picked,
+    /// Draft lengths kept.
+    pub k: Picked,
+    /// Per-test acceptance of each acceptance kept, once seen.
+    pub alpha: Vec<Option<f64>>,
+    /// By (batch, acceptance, k).
+    cells: Vec<Option<Point>>,
+    /// By (batch, acceptance): the best of every k of the axis.
+    best: Vec<Option<Point>>,
+    /// Draft pass over plain step at the smallest batch, once seen.
+    pub cost_ratio: Option<CostRatio>,
+}
+
+/// Values kept of one axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picked {
+    /// Their indices on the axis.
+    indices: Vec<u64>,
+    /// The values; for acceptances the indices.
+    pub values: Vec<u64>,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// A priced point as tables and charts show it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Draft tokens for each round.
+    pub k: u64,
+    /// Speedup.
+    pub speedup: f64,
+    /// Tokens per second of the whole batch.
+    pub tokens_per_s: f64,
+    /// The round, or the plain step at k = 0.
+    pub round: Seconds,
+    /// Whether it fits in memory.
+    pub fits: bool,
+}
+
+/// What one draft pass costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostRatio {
+    /// At this batch.
+    pub batch: u64,
+    /// Draft pass over plain step.
+    pub ratio: f64,
+}
+
+/// What a tile adds to the sample.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    cells: Vec<(usize, usize, Point)>,
+    best: Vec<(usize, usize, Point)>,
+    alpha: Vec<(usize, usize, Option<f64>)>,
+    ratio: Vec<(usize, CostRatio)>,
+}
+
+impl Picked {
+    fn of(length: u64, most: u64, value: impl Fn(u64) -> u64) -> Self {
+        let indices = evenly(length, most);
+        let values = indices.iter().map(|&index| value(index)).collect();
+        Self { complete: indices.len() as u64 == length, indices, values }
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Never: an axis has a value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+}
+
+/// At most `most` of the indices below `length`, evenly spaced, both ends included.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::sample::evenly;
+/// assert_eq!(evenly(3, 8), [0, 1, 2]);
+/// assert_eq!(evenly(101, 5), [0, 25, 50, 75, 100]);
+/// ```
+#[must_use]
+pub fn evenly(length: u64, most: u64) -> Vec<u64> {
+    if length <= most {
+        return (0..length).collect();
+    }
+    let last = u128::from(length - 1);
+    (0..most).map(|at| (u128::from(at) * last / u128::from(most.max(2) - 1)) as u64).collect()
+}
+
+impl<'g> Sample<'g> {
+    /// Settles which points are kept.
+    #[must_use]
+    pub fn plan(grid: &'g Grid<'g>, only_fitting: bool) -> Self {
+        let contexts = grid.context.len();
+        let every = (0..grid.blocks.len()).flat_map(|block| (0..contexts).map(move |context| (block, context)));
+        let panels: Vec<Panel<'g>> =
+            every.take(PANELS).map(|(block, context)| Panel::plan(grid, block, context)).collect();
+        let omitted_panels = (grid.blocks.len() as u64).saturating_mul(contexts) - panels.len() as u64;
+        Self { panels, omitted_panels, only_fitting }
+    }
+
+    /// What a tile holds of the sample. Runs where the tile was priced.
+    #[must_use]
+    pub fn gather(&self, tile: &Tile, rows: &[Row<'_>]) -> Gathered {
+        let mut gathered = Gathered::default();
+        for (at, panel) in self.panels.iter().enumerate() {
+            if panel.block_index == tile.block && tile.context.contains(&panel.context_index) {
+                panel.gather(at, tile, rows, self.only_fitting, &mut gathered);
+            }
+        }
+        gathered
+    }
+
+    /// Takes in what was gathered; tiles may come in any order.
+    pub fn absorb(&mut self, gathered: Gathered) {
+        for (panel, index, point) in gathered.cells {
+            self.panels[panel].cells[index] = Some(point);
+        }
+        for (panel, index, point) in gathered.best {
+            let best = &mut self.panels[panel].best[index];
+            *best = better(*best, Some(point));
+        }
+        for (panel, index, alpha) in gathered.alpha {
+            self.panels[panel].alpha[index] = alpha;
+        }
+        for (panel, ratio) in gathered.ratio {
+            let known = &mut self.panels[panel].cost_ratio;
+            if known.is_none_or(|known| ratio.batch < known.batch) {
+                *known = Some(ratio);
+            }
+        }
+    }
+}
+
+/// The better of two points: one that fits before one that does not, then the larger speedup, then
+/// the smaller k.
+fn better(a: Option<Point>, b: Option<Point>) -> Option<Point> {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let order = a.fits.cmp(&b.fits).then(a.speedup.total_cmp(&b.speedup)).then(b.k.cmp(&a.k));
+            Some(if order.is_lt() { b } else { a })
+        }
+        (one, None) | (None, one) => one,
+    }
+}
+
+impl<'g> Panel<'g> {
+    fn plan(grid: &'g Grid<'g>, block_index: usize, context_index: u64) -> Self {
+        let block = &grid.blocks[block_index];
+        let batch = Picked::of(grid.batch.len(), BATCHES, |index| grid.batch.get(index));
+        let acceptance = Picked::of(block.acceptances(), ACCEPTANCES, |index| index);
+        let k = Picked::of(block.k.len(), KS, |index| block.k.get(index));
+        let lines = batch.len() * acceptance.len();
+        Self {
+            block,
+            block_index,
+            context: grid.context.get(context_index),
+            context_index,
+            cells: vec![None; lines * k.len()],
+            best: vec![None; lines],
+            alpha: vec![None; acceptance.len()],
+            cost_ratio: None,
+            batch,
+            batch_length: grid.batch.len(),
+            acceptance,
+            k,
+        }
+    }
+
+    /// How many batches the axis has, kept or not.
+    #[must_use]
+    pub const fn batch_length(&self) -> u64 {
+        self.batch_length
+    }
+
+    /// The point at positions of the kept batches, acceptances and draft lengths.
+    #[must_use]
+    pub fn point(&self, batch: usize, acceptance: usize, k: usize) -> Option<Point> {
+        self.cells[self.line(batch, acceptance) * self.k.len() + k]
+    }
+
+    /// The best of every k at positions of the kept batches and acceptances.
+    #[must_use]
+    pub fn best(&self, batch: usize, acceptance: usize) -> Option<Point> {
+        self.best[self.line(batch, acceptance)]
+    }
+
+    fn line(&self, batch: usize, acceptance: usize) -> usize {
+        batch * self.acceptance.len() + acceptance
+    }
+
+    fn gather(&self, at: usize, tile: &Tile, rows: &[Row<'_>], only_fitting: bool, into: &mut Gathered) {
+        let lengths = [&tile.batch, &tile.acceptance, &tile.k].map(|range| (range.end - range.start) as usize);
+        let first = (self.context_index - tile.context.start) as usize * lengths.iter().product::<usize>();
+        let kept = |picked: &Picked, range: &std::ops::Range<u64>| {
+            let inside: Vec<(usize, usize)> = picked
+                .indices
+                .iter()
+                .enumerate()
+                .filter(|(_, index)| range.contains(index))
+                .map(|(position, index)| (position, (index - range.start) as usize))
+                .collect();
+            inside
+        };
+        let (batches, acceptances, ks) =
+            (kept(&self.batch, &tile.batch), kept(&self.acceptance, &tile.acceptance), kept(&self.k, &tile.k));
+        for &(batch, batch_row) in &batches {
+            for &(acceptance, acceptance_row) in &acceptances {
+                let start = first + (batch_row * lengths[1] + acceptance_row) * lengths[2];
+                let line = &rows[start..start + lengths[2]];
+                let index = self.line(batch, acceptance);
+                let shown = |row: &Row<'_>| (row.memory.fits || !only_fitting).then(|| point(row));
+                for &(k, k_row) in &ks {
+                    into.cells.extend(shown(&line[k_row]).map(|point| (at, index * self.k.len() + k, point)));
+                }
+                into.best.extend(line.iter().map(shown).fold(None, better).map(|point| (at, index, point)));
+                into.alpha.extend(line.first().map(|row| (at, acceptance, row.alpha)));
+                into.ratio.extend(line.iter().find(|row| row.k > 0).map(|row| (at, ratio(row))));
+            }
+        }
+    }
+}
+
+fn point(row: &Row<'_>) -> Point {
+    Point {
+        k: row.k,
+        speedup: row.speedup(),
+        tokens_per_s: row.tokens_per_s(),
+        round: row.round(),
+        fits: row.memory.fits,
+    }
+}
+
+fn ratio(row: &Row<'_>) -> CostRatio {
+    CostRatio { batch: row.batch, ratio: row.draft.get() / row.k as f64 / row.base_step.get() }
+}
