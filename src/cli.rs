@@ -6,6 +6,7 @@ pub mod files;
 pub mod terminal;
 
 mod progress;
+mod publish;
 mod sweep;
 
 use std::sync::Arc;

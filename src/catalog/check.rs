@@ -3,14 +3,23 @@
 use crate::catalog::node::Node;
 use crate::catalog::reader::Problems;
 use crate::diagnostic::Diagnostic;
-use crate::domain::drafter::DraftSource;
-use crate::domain::engine::Profile;
+use crate::domain::device::Device;
+use crate::domain::drafter::{DraftSource, Drafter};
+use crate::domain::engine::{Engine, Profile};
 use crate::domain::model::{Model, Shape};
-use crate::domain::scenario::Scenario;
 use crate::words::{Role, Roofline};
 
-/// Reports every rule that a scenario breaks across its parts.
-pub(super) fn scenario(scenario: &Scenario, root: &Node, problems: &mut Problems) {
+/// The parts of a scenario that could be read; a part with mistakes of its own is empty here.
+pub(super) struct Parts<'s> {
+    pub(super) hardware: &'s [Device],
+    pub(super) targets: &'s [Model],
+    pub(super) engines: &'s [Engine],
+    pub(super) drafters: &'s [Drafter],
+    pub(super) roofline: Option<Roofline>,
+}
+
+/// Reports every rule that the parts of a scenario break together.
+pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) {
     let at = |key: &str| root.get(key).unwrap_or(root).place.clone();
     let mut report = |found: Diagnostic, key: &str| {
         problems.report::<()>(found.at(&at(key)));
@@ -22,7 +31,9 @@ pub(super) fn scenario(scenario: &Scenario, root: &Node, problems: &mut Problems
     if let Some(found) = roofline(scenario) {
         report(found, if root.get("roofline").is_some() { "roofline" } else { "engine" });
     }
-    if scenario.drafters.is_empty() && root.get("sweep").is_some_and(|sweep| sweep.get("k").is_some()) {
+    if root.get("drafters").is_none_or(Node::is_empty)
+        && root.get("sweep").is_some_and(|sweep| sweep.get("k").is_some())
+    {
         let found =
             Diagnostic::error("no-drafter", "`sweep.k` has no effect: the scenario has no drafter").as_warning();
         report(found.hint("add a [drafters.<label>] table; until then only plain decoding is priced"), "sweep");
@@ -36,11 +47,11 @@ pub(super) fn scenario(scenario: &Scenario, root: &Node, problems: &mut Problems
 }
 
 /// Every model that is priced, targets first.
-fn models(scenario: &Scenario) -> impl Iterator<Item = &Model> {
+fn models<'s>(scenario: &Parts<'s>) -> impl Iterator<Item = &'s Model> {
     scenario.targets.iter().chain(scenario.drafters.iter().filter_map(|drafter| drafter.source.model()))
 }
 
-fn roofline(scenario: &Scenario) -> Option<Diagnostic> {
+fn roofline(scenario: &Parts<'_>) -> Option<Diagnostic> {
     let ideal = scenario.engines.iter().find(|engine| engine.profile == Profile::Ideal);
     match (scenario.roofline?, ideal) {
         (Roofline::Additive, Some(engine)) => {
@@ -58,9 +69,9 @@ fn roofline(scenario: &Scenario) -> Option<Diagnostic> {
     }
 }
 
-fn missing_peaks(scenario: &Scenario) -> Vec<Diagnostic> {
+fn missing_peaks(scenario: &Parts<'_>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
-    for device in &scenario.hardware {
+    for device in scenario.hardware {
         for model in models(scenario) {
             if let Err(error) = device.peak(model.formats.activations) {
                 let message = format!("{error}, which model `{}` computes in", model.id);
@@ -76,11 +87,11 @@ fn missing_peaks(scenario: &Scenario) -> Vec<Diagnostic> {
     found
 }
 
-fn vocabularies(scenario: &Scenario) -> Vec<Diagnostic> {
+fn vocabularies(scenario: &Parts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for drafter in &scenario.drafters {
+    for drafter in scenario.drafters {
         let DraftSource::Model(model) = &drafter.source else { continue };
-        for target in &scenario.targets {
+        for target in scenario.targets {
             if let (Some(drafts), Some(verifies)) = (model.vocab, target.vocab)
                 && drafts != verifies
             {

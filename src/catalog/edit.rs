@@ -84,7 +84,7 @@ fn assign(root: &mut Node, keys: &[String], value: Value, place: &Place) -> Resu
         let last = depth + 1 == keys.len();
         let path = join(&at.path, key);
         let parent = at.path.to_string();
-        let kind = at.value.kind();
+        let kind = at.value.shown();
         let Value::Table(entries) = &mut at.value else {
             let found = Diagnostic::error("bad-path", format!("`{parent}` is {kind}, not a table"));
             return Err(found.at(place));

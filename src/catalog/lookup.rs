@@ -37,7 +37,10 @@ impl Places {
     /// Finds what a reference names; `beside` is the folder that a relative path starts from.
     pub(super) fn find(&self, kind: Kind, reference: &str, beside: Option<&Path>) -> Result<Found, Diagnostic> {
         if is_path(reference) {
-            let path = beside.unwrap_or_else(|| Path::new("")).join(reference);
+            let path = match beside.filter(|folder| !folder.as_os_str().is_empty() && *folder != Path::new(".")) {
+                Some(folder) => folder.join(reference.trim_start_matches("./")),
+                None => PathBuf::from(reference),
+            };
             return read(&path).and_then(|text| found(text, &path));
         }
         if !is_id(reference) {

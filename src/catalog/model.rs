@@ -59,14 +59,22 @@ fn formats(node: &Node, problems: &mut Problems) -> Option<Formats> {
     let weights = fields.optional("weights", weights);
     let activations = fields.optional("activations", word::<Dtype>);
     let kv = fields.optional("kv", word::<Dtype>);
-    let weights = weights?.unwrap_or(Dtype::Bf16);
-    match Formats::new(weights, activations?.unwrap_or(Dtype::Bf16), kv?.unwrap_or(Dtype::Bf16)) {
-        Ok(formats) => Some(formats),
+    let (activations, kv) = (activations.map(or_bf16), kv.map(or_bf16));
+    match Formats::new(or_bf16(weights?), activations.unwrap_or(Dtype::Bf16), kv.unwrap_or(Dtype::Bf16)) {
+        Ok(formats) => {
+            (activations?, kv?);
+            Some(formats)
+        }
         Err(error) => {
             let place = node.get("weights").unwrap_or(node).place.clone();
-            problems.report(Diagnostic::error("not-built-yet", error.to_string()).at(&place))
+            let hint = "this version counts fp32, tf32, bf16, fp16, fp8 and int8 weights";
+            problems.report(Diagnostic::error("not-built-yet", error.to_string()).at(&place).hint(hint))
         }
     }
+}
+
+fn or_bf16(stated: Option<Dtype>) -> Dtype {
+    stated.unwrap_or(Dtype::Bf16)
 }
 
 /// One word, or a table with a default; formats by part need layers.

@@ -38,16 +38,17 @@ pub(super) struct Entry {
 }
 
 impl Value {
-    /// The type in words.
-    pub(super) const fn kind(&self) -> &'static str {
+    /// A number as it is, anything else by its type.
+    pub(super) fn shown(&self) -> String {
         match self {
-            Self::Text(_) => "a string",
-            Self::Integer(_) => "an integer",
-            Self::Float(_) => "a number",
-            Self::Bool => "true or false",
-            Self::Other(kind) => kind,
-            Self::List(_) => "a list",
-            Self::Table(_) => "a table",
+            Self::Text(_) => "a string".to_owned(),
+            Self::Integer(number) => number.to_string(),
+            Self::Float(number) if (1e-4..1e9).contains(&number.abs()) => number.to_string(),
+            Self::Float(number) => format!("{number:e}"),
+            Self::Bool => "true or false".to_owned(),
+            Self::Other(kind) => (*kind).to_owned(),
+            Self::List(_) => "a list".to_owned(),
+            Self::Table(_) => "a table".to_owned(),
         }
     }
 }
@@ -59,6 +60,11 @@ impl Node {
             Value::Table(entries) => Some(entries),
             _ => None,
         }
+    }
+
+    /// Whether it is a table without entries.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries().is_some_and(<[Entry]>::is_empty)
     }
 
     /// The text, if it is one.
@@ -90,7 +96,9 @@ pub(super) fn parse(source: &Arc<Source>) -> Document {
         let found = Diagnostic::error(code_of(error.message()), error.message()).at(&place(span));
         hint_for(error.message()).into_iter().fold(found, Diagnostic::hint)
     });
-    let syntax = syntax.collect();
+    let mut syntax: Vec<Diagnostic> = syntax.collect();
+    // One slip makes the parser complain of every bracket left open: the first complaint will do.
+    syntax.dedup_by(|later, first| later.place == first.place);
     let root = Node { value: convert_table(table.get_ref(), source, ""), place: place(0..0), path: "".into() };
     Document { root, syntax }
 }

@@ -23,7 +23,7 @@ impl Problems {
 
     /// Notes that a value is of the wrong type.
     pub(super) fn wrong_type<T>(&mut self, node: &Node, wanted: &str) -> Option<T> {
-        let message = format!("`{}` must be {wanted}, not {}", node.path, node.value.kind());
+        let message = format!("`{}` must be {wanted}, not {}", node.path, node.value.shown());
         self.report(Diagnostic::error("wrong-type", message).at(&node.place))
     }
 
@@ -106,7 +106,7 @@ impl<'n, 'p> Fields<'n, 'p> {
     fn missing<T>(&mut self, key: &str) -> Option<T> {
         let table = if self.node.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.node.path) };
         let found = Diagnostic::error("missing-key", format!("{table} has no `{key}`")).at(&self.node.place);
-        self.problems.report(found)
+        self.problems.report(found.hint(format!("add `{key} = …`; README.md shows every section")))
     }
 }
 

@@ -61,9 +61,17 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let axes = fields.optional("sweep", sweep_axes);
     let memory = fields.optional("memory", memory);
     let simulating = fields.optional("simulate", simulate);
+    let parts = check::Parts {
+        hardware: hardware.as_deref().unwrap_or_default(),
+        targets: targets.as_deref().unwrap_or_default(),
+        engines: engines.as_deref().unwrap_or_default(),
+        drafters: drafting.as_ref().and_then(Option::as_deref).unwrap_or_default(),
+        roofline: roofline.flatten(),
+    };
+    check::parts(&parts, root, problems);
     shared?;
     let (simulate, seed) = simulating?.map_or((None, None), |(simulate, seed)| (Some(simulate), seed));
-    let scenario = Scenario {
+    Some(Scenario {
         name: name.to_owned(),
         title: title?,
         hardware: hardware?,
@@ -76,9 +84,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         memory: memory?.or_else(default_memory)?,
         simulate,
         seed: seed.unwrap_or(DEFAULT_SEED),
-    };
-    check::scenario(&scenario, root, problems);
-    Some(scenario)
+    })
 }
 
 /// An axis of named things, none named twice.

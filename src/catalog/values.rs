@@ -69,9 +69,8 @@ pub(super) fn probability(node: &Node, problems: &mut Problems) -> Option<Probab
         Ok(probability) => Some(probability),
         Err(error) => {
             let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
-            let percent = (1.0..=100.0).contains(&number);
-            let hint = if percent {
-                format!("a fraction is due: {} %  is {}", number, number / 100.0)
+            let hint = if (2.0..=100.0).contains(&number) {
+                format!("a fraction is due: {number} % is {}", number / 100.0)
             } else {
                 "a chance is a fraction from 0 to 1".into()
             };

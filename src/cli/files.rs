@@ -1,12 +1,15 @@
 //! The only writer of files: each is written under a temporary name and renamed when all is well.
 
-use std::fs::create_dir_all;
-use std::io::{BufWriter, Write};
+use std::fs::{File, create_dir_all, remove_file};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use crate::cli::error::Error;
+
+/// A manifest is never larger.
+const LARGEST_EARLIER: u64 = 64 << 20;
 
 /// The result files of one command.
 ///
@@ -78,16 +81,51 @@ impl Results {
         self.finish(growing)
     }
 
-    /// Gives every file its final name, in the order in which they were finished; returns the names.
+    /// The names of the files that are finished, without the folder.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let name =
+            |(_, path): &(NamedTempFile, PathBuf)| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.finished.iter().filter_map(name).collect()
+    }
+
+    /// The text of a result file of an earlier run, if there is one that can be read.
+    #[must_use]
+    pub fn earlier(&self, ending: &str) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = File::open(self.folder.join(format!("{}.{ending}", self.stem))).ok()?;
+        file.take(LARGEST_EARLIER).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// Whether a result file of this command is in the folder.
+    #[must_use]
+    pub fn holds(&self, name: &str) -> bool {
+        self.is_ours(name) && self.folder.join(name).is_file()
+    }
+
+    /// Only names that this command gives: nothing else in the folder is its business.
+    fn is_ours(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(&self.stem).and_then(|rest| rest.strip_prefix('.'));
+        rest.is_some_and(|rest| !rest.is_empty()) && !name.contains(['/', '\\'])
+    }
+
+    /// Gives every file its final name, in the order in which they were finished, and removes `stale`
+    /// files of an earlier run; returns the names given.
     ///
     /// # Errors
     ///
-    /// [`Error::File`] with the first name that cannot be given.
-    pub fn publish(self) -> Result<Vec<PathBuf>, Error> {
+    /// [`Error::File`] with the first name that cannot be given or removed.
+    pub fn publish(self, stale: &[String]) -> Result<Vec<PathBuf>, Error> {
+        let old: Vec<PathBuf> =
+            stale.iter().filter(|name| self.holds(name)).map(|name| self.folder.join(name)).collect();
         let mut names = Vec::new();
         for (file, path) in self.finished {
             file.persist(&path).map_err(|error| at(&path)(error.error))?;
             names.push(path);
+        }
+        for path in old {
+            remove_file(&path).map_err(at(&path))?;
         }
         Ok(names)
     }

@@ -9,12 +9,13 @@ use crate::catalog::lookup::Places;
 use crate::cli::args::{CommonArgs, SweepArgs};
 use crate::cli::error::Error;
 use crate::cli::files::{Growing, Results};
+use crate::cli::publish::publish;
 use crate::cli::{progress, terminal};
 use crate::diagnostic::{Diagnostic, render};
 use crate::parallel::{Failure, Outcome};
-use crate::report::manifest::{self, Input, manifest};
+use crate::report::manifest::{Input, manifest};
 use crate::report::sample::{Gathered, Sample};
-use crate::report::{chart, csv, json, table, trust};
+use crate::report::{self, chart, json, table, trust};
 use crate::sweep::grid::{Grid, Tile};
 use crate::sweep::row::Row;
 use crate::sweep::run::run;
@@ -51,8 +52,7 @@ pub(super) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<(), Error> {
                 results.add(&drawn.ending, &drawn.bytes)?;
             }
         }
-        results.add("manifest.json", &manifest::bytes(&manifest))?;
-        published = results.publish()?;
+        published = publish(results, manifest)?;
     }
     let names: Vec<String> = published.iter().map(|path| path.display().to_string()).collect();
     show(args, &sample, &loaded, &names)
@@ -135,8 +135,11 @@ fn price<'g>(
         } else {
             rows
         };
-        let csv =
-            if wants_csv { csv::rows(kept).map_err(|error| Error::Internal(error.to_string()))? } else { Vec::new() };
+        let csv = if wants_csv {
+            report::csv::rows(kept).map_err(|error| Error::Internal(error.to_string()))?
+        } else {
+            Vec::new()
+        };
         let json = if wants_json { json::rows(kept) } else { Vec::new() };
         Ok(Piece { rows: rows.len() as u64, kept: kept.len() as u64, csv, json, gathered })
     };
@@ -184,7 +187,7 @@ impl Streams {
         };
         let mut csv = open(forms.csv, "csv", args.format == Format::Csv)?;
         let mut json = open(forms.json, "json", args.format == Format::Json)?;
-        csv.write(&csv::header().map_err(|error| Error::Internal(error.to_string()))?)?;
+        csv.write(&report::csv::header().map_err(|error| Error::Internal(error.to_string()))?)?;
         json.write(&json::head(manifest))?;
         Ok(Self { csv, json })
     }

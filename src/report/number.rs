@@ -7,7 +7,7 @@
 ///
 /// ```
 /// use specplan::report::number::shortest;
-/// assert_eq!([0.1, 5.0, 1e-7, 1e300].map(shortest), ["0.1", "5", "1e-7", "1e300"]);
+/// assert_eq!([0.1, 5.0, 1e-7, 1e300].map(shortest), ["0.1", "5", "1e-7", "1e+300"]);
 /// ```
 #[must_use]
 pub fn shortest(value: f64) -> String {

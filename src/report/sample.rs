@@ -1,15 +1,14 @@
 //! A sample of a sweep, small whatever the sweep's size, from which tables and charts are made.
 //!
 //! Which points it holds is settled by the axes before anything is priced: up to [`PANELS`] panels
-//! (a panel is one block at one context), and in each evenly spaced values of long axes, their ends
-//! included. The best k of a line is exact: every k was compared.
+//! (a panel is one block at one context), and evenly spaced values of long axes, their ends included. The best k of a line is exact: every k was compared.
 
 use crate::sweep::grid::{Block, Grid, Tile};
 use crate::sweep::row::Row;
 use crate::units::Seconds;
 
 /// The most panels that are kept.
-pub const PANELS: usize = 24;
+pub const PANELS: u64 = 24;
 const BATCHES: u64 = 64;
 const ACCEPTANCES: u64 = 8;
 const KS: u64 = 24;
@@ -97,8 +96,7 @@ pub struct Gathered {
 }
 
 impl Picked {
-    fn of(length: u64, most: u64, value: impl Fn(u64) -> u64) -> Self {
-        let indices = evenly(length, most);
+    fn of(length: u64, indices: Vec<u64>, value: impl Fn(u64) -> u64) -> Self {
         let values = indices.iter().map(|&index| value(index)).collect();
         Self { complete: indices.len() as u64 == length, indices, values }
     }
@@ -134,15 +132,41 @@ pub fn evenly(length: u64, most: u64) -> Vec<u64> {
     (0..most).map(|at| (u128::from(at) * last / u128::from(most.max(2) - 1)) as u64).collect()
 }
 
+/// At most `most` of the indices below `length`, denser at the start, both ends included: what
+/// happens between batch 1 and 16 matters as much as between 64 and 1024.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::sample::by_factor;
+/// assert_eq!(by_factor(1000, 4), [0, 9, 99, 999]);
+/// assert_eq!(by_factor(7, 6), [0, 1, 2, 3, 4, 6]);
+/// ```
+#[must_use]
+pub fn by_factor(length: u64, most: u64) -> Vec<u64> {
+    if length <= most || most < 2 {
+        return evenly(length, most);
+    }
+    let mut indices = Vec::with_capacity(most as usize);
+    let mut least = 0;
+    for at in 0..most {
+        let ideal = (length as f64).powf(at as f64 / (most - 1) as f64).round() as u64 - 1;
+        let index = if at + 1 == most { length - 1 } else { ideal.clamp(least, length - (most - at)) };
+        least = index + 1;
+        indices.push(index);
+    }
+    indices
+}
+
 impl<'g> Sample<'g> {
     /// Settles which points are kept.
     #[must_use]
     pub fn plan(grid: &'g Grid<'g>, only_fitting: bool) -> Self {
         let contexts = grid.context.len();
-        let every = (0..grid.blocks.len()).flat_map(|block| (0..contexts).map(move |context| (block, context)));
-        let panels: Vec<Panel<'g>> =
-            every.take(PANELS).map(|(block, context)| Panel::plan(grid, block, context)).collect();
-        let omitted_panels = (grid.blocks.len() as u64).saturating_mul(contexts) - panels.len() as u64;
+        let all = (grid.blocks.len() as u64).saturating_mul(contexts);
+        let panel = |index: u64| Panel::plan(grid, (index / contexts) as usize, index % contexts);
+        let panels: Vec<Panel<'g>> = evenly(all, PANELS).into_iter().map(panel).collect();
+        let omitted_panels = all - panels.len() as u64;
         Self { panels, omitted_panels, only_fitting }
     }
 
@@ -194,9 +218,9 @@ fn better(a: Option<Point>, b: Option<Point>) -> Option<Point> {
 impl<'g> Panel<'g> {
     fn plan(grid: &'g Grid<'g>, block_index: usize, context_index: u64) -> Self {
         let block = &grid.blocks[block_index];
-        let batch = Picked::of(grid.batch.len(), BATCHES, |index| grid.batch.get(index));
-        let acceptance = Picked::of(block.acceptances(), ACCEPTANCES, |index| index);
-        let k = Picked::of(block.k.len(), KS, |index| block.k.get(index));
+        let batch = Picked::of(grid.batch.len(), by_factor(grid.batch.len(), BATCHES), |index| grid.batch.get(index));
+        let acceptance = Picked::of(block.acceptances(), evenly(block.acceptances(), ACCEPTANCES), |index| index);
+        let k = Picked::of(block.k.len(), evenly(block.k.len(), KS), |index| block.k.get(index));
         let lines = batch.len() * acceptance.len();
         Self {
             block,

@@ -13,8 +13,8 @@ pub const MOST_BLOCKS: usize = 4;
 const MOST_ROWS: usize = 64;
 const MOST_COLUMNS: usize = 16;
 /// Rows and columns of the summary.
-const SUMMARY_ROWS: usize = 40;
-const SUMMARY_COLUMNS: u64 = 8;
+const SUMMARY_ROWS: u64 = 40;
+const SUMMARY_COLUMNS: u64 = 6;
 
 /// How a table is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,43 +163,69 @@ fn notes(panel: &Panel<'_>, style: Style, marks: Marks) -> Vec<String> {
     notes
 }
 
+/// A line of the summary: a panel and the position of one of its acceptances.
+type Line<'s, 'g> = (&'s Panel<'g>, usize);
+
 fn summary(sample: &Sample<'_>, rows_in: &str, style: Style) -> String {
     let Some(first) = sample.panels.first() else { return String::new() };
-    let columns: Vec<usize> =
-        evenly(first.batch.len() as u64, SUMMARY_COLUMNS).into_iter().map(|at| at as usize).collect();
-    let mut header: Vec<String> = ["hardware", "target", "drafter", "context", "alpha"].map(str::to_owned).to_vec();
+    let columns = positions(first.batch.len(), SUMMARY_COLUMNS);
+    let lines = summary_lines(sample);
+    let (shared, own) = labels(&lines);
+    let mut header: Vec<String> = own.iter().map(|(name, _)| (*name).to_owned()).collect();
     header.extend(columns.iter().map(|&at| format!("batch {}", first.batch.values[at])));
     let mut table = table(&header, style);
-    let lines: Vec<(&Panel<'_>, usize)> = sample
-        .panels
-        .iter()
-        .flat_map(|panel| (0..panel.acceptance.len()).map(move |acceptance| (panel, acceptance)))
-        .collect();
     let mut unfit = false;
-    for (panel, acceptance) in lines.iter().take(SUMMARY_ROWS) {
-        let labels = &panel.block.labels;
-        let alpha = panel.alpha[*acceptance].map_or_else(String::new, shortest);
-        let mut row = vec![labels.hardware.into(), labels.target.into(), labels.drafter.unwrap_or("-").into()];
-        row.extend([right(panel.context.to_string()), right(alpha)]);
+    for (at, (panel, acceptance)) in lines.iter().enumerate() {
+        let mut row: Vec<Cell> = own.iter().map(|(_, values)| right(values[at].clone())).collect();
         for &batch in &columns {
             let best = panel.best(batch, *acceptance);
             unfit |= best.is_some_and(|best| !best.fits);
             row.push(right(best.map_or_else(String::new, |best| {
-                format!("k={} {}{}", best.k, times(best.speedup), if best.fits { "" } else { "!" })
+                format!("k={} {}{}", best.k, times(best.speedup), if best.fits { " " } else { "!" })
             })));
         }
         table.add_row(row);
     }
-    let mut out = vec!["Best k and its speedup (too many rows for full tables)".to_owned(), text(&table)];
-    if unfit {
-        out.push("  !: does not fit in memory at any k".to_owned());
-    }
-    let partial = sample.omitted_panels > 0
-        || lines.len() > SUMMARY_ROWS
-        || sample.panels.iter().any(|panel| !panel.acceptance.complete);
-    let more = if partial || columns.len() < first.batch.len() { "this is a part of it; " } else { "" };
-    out.push(format!("  {more}every row: {rows_in}"));
+    let mut out = vec![format!("Best k and its speedup: {}", shared.join(", ")), text(&table)];
+    out.extend(unfit.then(|| "  !: does not fit in memory at any k".to_owned()));
+    let all = (sample.panels.len() as u64 + sample.omitted_panels) * first.block.acceptances();
+    let partial = (lines.len() as u64) < all || !first.batch.complete || columns.len() < first.batch.len();
+    out.push(format!("  {}every row: {rows_in}", if partial { "these are evenly spaced samples; " } else { "" }));
     out.join("\n")
+}
+
+/// Lines evenly spaced over panels and acceptances, at most [`SUMMARY_ROWS`].
+fn summary_lines<'s, 'g>(sample: &'s Sample<'g>) -> Vec<Line<'s, 'g>> {
+    let acceptances = sample.panels.iter().map(|panel| panel.acceptance.len()).max().unwrap_or(1).min(4);
+    let panels = positions(sample.panels.len(), SUMMARY_ROWS / acceptances.max(1) as u64);
+    let lines = panels.into_iter().flat_map(|at| {
+        let panel = &sample.panels[at];
+        positions(panel.acceptance.len(), acceptances as u64).into_iter().map(move |acceptance| (panel, acceptance))
+    });
+    lines.collect()
+}
+
+/// What all lines share, as words for the heading, and the columns in which they differ.
+fn labels(lines: &[Line<'_, '_>]) -> (Vec<String>, Vec<(&'static str, Vec<String>)>) {
+    let column = |name: &'static str, value: &dyn Fn(&Line<'_, '_>) -> String| {
+        (name, lines.iter().map(value).collect::<Vec<String>>())
+    };
+    let all = [
+        column("hardware", &|line| line.0.block.labels.hardware.to_owned()),
+        column("target", &|line| line.0.block.labels.target.to_owned()),
+        column("drafter", &|line| line.0.block.labels.drafter.unwrap_or("none").to_owned()),
+        column("engine", &|line| line.0.block.labels.engine.to_owned()),
+        column("context", &|line| line.0.context.to_string()),
+        column("alpha", &|line| line.0.alpha[line.1].map_or_else(String::new, shortest)),
+    ];
+    let (own, shared): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, values)| values.iter().any(|value| *value != values[0]));
+    let words = shared.into_iter().filter(|(_, values)| values.first().is_some_and(|value| !value.is_empty()));
+    (words.map(|(name, values)| format!("{name} {}", values[0])).collect(), own)
+}
+
+fn positions(length: usize, most: u64) -> Vec<usize> {
+    evenly(length as u64, most).into_iter().map(|at| at as usize).collect()
 }
 
 fn table(header: &[String], style: Style) -> Table {

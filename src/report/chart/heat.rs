@@ -111,16 +111,15 @@ fn draw_cells<DB: DrawingBackend>(
     Ok(())
 }
 
-/// Slanted lines over a cell.
+/// Slanted lines over a cell, where x + y is a multiple of the step: those of neighbours meet.
 fn hatch<DB: DrawingBackend>(area: &Area<DB>, pen: Pen, [from, to]: [(i32, i32); 2]) -> Result<(), ChartError> {
-    let (width, height) = (to.0 - from.0, to.1 - from.1);
     let step = pen.px(14.0).max(1);
-    let mut offset = step / 2;
-    while offset < width + height {
-        let start = (from.0 + offset.min(width), from.1 + (offset - width).max(0));
-        let end = (from.0 + (offset - height).max(0), from.1 + offset.min(height));
-        area.draw(&PathElement::new(vec![start, end], pen.stroke(FAINT, 1.0))).map_err(ChartError::of)?;
-        offset += step;
+    let first = (from.0 + from.1).div_euclid(step) * step + step;
+    for sum in (first..to.0 + to.1).step_by(step.unsigned_abs() as usize) {
+        let upper = (sum - from.1).min(to.0);
+        let lower = (sum - to.1).max(from.0);
+        let line = vec![(upper, sum - upper), (lower, sum - lower)];
+        area.draw(&PathElement::new(line, pen.stroke(FAINT, 1.0))).map_err(ChartError::of)?;
     }
     Ok(())
 }

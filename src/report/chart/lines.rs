@@ -74,6 +74,21 @@ fn draw_panel<DB: DrawingBackend>(
     Ok(())
 }
 
+/// Cuts a line where it starts or stops to fit. A segment with an end that does not fit belongs to the
+/// part that does not; neighbouring parts share the spot between them.
+fn runs(line: &[Spot]) -> Vec<&[Spot]> {
+    let solid = |at: usize| line[at].fits && line[at + 1].fits;
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for end in 1..line.len() {
+        if end + 1 == line.len() || solid(end) != solid(end - 1) {
+            runs.push(&line[start..=end]);
+            start = end;
+        }
+    }
+    runs
+}
+
 /// A segment is dashed where either end does not fit; such points are hollow.
 fn draw_line<DB: DrawingBackend>(
     chart: &Plot<'_, DB>,
@@ -83,13 +98,14 @@ fn draw_line<DB: DrawingBackend>(
 ) -> Result<(), ChartError> {
     let area = chart.plotting_area();
     let style = pen.stroke(color, 3.5);
-    for pair in line.windows(2) {
-        let ends = vec![(pair[0].x as f64, pair[0].y), (pair[1].x as f64, pair[1].y)];
-        if pair.iter().all(|spot| spot.fits) {
-            area.draw(&PathElement::new(ends, style)).map_err(ChartError::of)?;
+    for run in runs(line) {
+        let fits = run.iter().all(|spot| spot.fits);
+        let path: Vec<(f64, f64)> = run.iter().map(|spot| (spot.x as f64, spot.y)).collect();
+        if fits {
+            area.draw(&PathElement::new(path, style)).map_err(ChartError::of)?;
         } else {
             let (dash, gap) = (pen.px(12.0), pen.px(9.0));
-            area.draw(&DashedPathElement::new(ends, dash, gap, style)).map_err(ChartError::of)?;
+            area.draw(&DashedPathElement::new(path, dash, gap, style)).map_err(ChartError::of)?;
         }
     }
     // Marks on a long line would hide it.
@@ -102,4 +118,25 @@ fn draw_line<DB: DrawingBackend>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_where_it_stops_to_fit() {
+        let line = |fits: &[bool]| -> Vec<Spot> {
+            fits.iter().enumerate().map(|(at, &fits)| Spot { x: at as u64, y: 1.0, fits }).collect()
+        };
+        let cuts = |fits: &[bool]| -> Vec<(u64, u64)> {
+            let line = line(fits);
+            runs(&line).iter().map(|run| (run[0].x, run[run.len() - 1].x)).collect()
+        };
+        assert_eq!(cuts(&[true, true, true, false, false]), [(0, 2), (2, 4)]);
+        assert_eq!(cuts(&[true, false, true, true]), [(0, 2), (2, 3)]);
+        assert_eq!(cuts(&[true, true]), [(0, 1)]);
+        assert_eq!(cuts(&[true]), []);
+        assert_eq!(cuts(&[]), []);
+    }
 }

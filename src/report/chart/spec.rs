@@ -94,16 +94,24 @@ pub struct HeatPanel {
     pub cells: Vec<Vec<Option<Point>>>,
 }
 
-/// The charts of a sample: three for each of its first four panels that has a drafter.
+/// The charts of a sample: three for each panel that has a drafter, or for four of them if there are
+/// more.
 #[must_use]
 pub fn charts(sample: &Sample<'_>, title: &str) -> Vec<Chart> {
+    let drafting: Vec<&Panel<'_>> = sample.panels.iter().filter(|panel| panel.block.drafter.is_some()).collect();
     let panels: Vec<&Panel<'_>> =
-        sample.panels.iter().filter(|panel| panel.block.drafter.is_some()).take(MOST_BLOCKS).collect();
+        positions(drafting.len(), MOST_BLOCKS as u64).into_iter().map(|at| drafting[at]).collect();
+    let all = sample.panels.len() as u64 + sample.omitted_panels;
+    let hint = shown_of(panels.len(), all, "panels have charts");
     let parts = parts(&panels);
     let three = |(panel, part): (&&Panel<'_>, &String)| {
         [against_batch(panel, title, part), against_k(panel, title, part), heat_map(panel, title, part)]
     };
-    panels.iter().zip(&parts).flat_map(three).collect()
+    let mut charts: Vec<Chart> = panels.iter().zip(&parts).flat_map(three).collect();
+    for chart in &mut charts {
+        chart.heading.caption.extend(hint.iter().map(|hint| format!("  {hint}")));
+    }
+    charts
 }
 
 /// A name for each panel, made of what differs between them.
@@ -130,13 +138,13 @@ fn chart(panel: &Panel<'_>, title: &str, what: &str, part: String, body: Body, m
         let mark = if matches!(body, Body::Heat(_)) { "Hatched" } else { "Dashed" };
         hints.insert(0, format!("{mark}: does not fit in the usable {}.", panel.block.setup.usable()));
     }
-    hints.push("Ideal roofline without engine overheads: an upper bound.".to_owned());
+    hints.push("Ideal roofline: an upper bound.".to_owned());
     let heading = Heading { title: format!("{what}: {title}"), subtitle: heading(panel), caption: hints.join("  ") };
     Chart { part, heading, body }
 }
 
 fn shown_of(shown: usize, of: u64, what: &str) -> Option<String> {
-    ((shown as u64) < of).then(|| format!("{shown} of {of} {what} shown."))
+    ((shown as u64) < of).then(|| format!("{shown} of {of} {what}."))
 }
 
 fn alpha_name(panel: &Panel<'_>, acceptance: usize) -> String {
@@ -168,8 +176,8 @@ fn against_batch(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
             .collect(),
     };
     let hints = [
-        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances"),
-        shown_of(ks.len(), panel.block.k.len(), "draft lengths"),
+        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
+        shown_of(ks.len(), panel.block.k.len(), "draft lengths shown"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup against batch", format!("speedup-by-batch{part}"), Body::Lines(body), hints)
@@ -196,8 +204,8 @@ fn against_k(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
             .collect(),
     };
     let hints = [
-        shown_of(batches.len(), panel.batch_length(), "batches"),
-        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances"),
+        shown_of(batches.len(), panel.batch_length(), "batches shown"),
+        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup against k", format!("speedup-by-k{part}"), Body::Lines(body), hints)
@@ -225,8 +233,8 @@ fn heat_map(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
     };
     let hints = [
         Some("Thick line: 1x.".to_owned()),
-        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances"),
-        shown_of(batches.len(), panel.batch_length(), "batches"),
+        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
+        shown_of(batches.len(), panel.batch_length(), "batches shown"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup by batch and k", format!("heat-map{part}"), Body::Heat(body), hints)

@@ -1,0 +1,37 @@
+//! Publishes result files together with the manifest that lists them.
+//!
+//! A chart of an earlier run must not stand beside the table of a new one as if it belonged to it. Files
+//! that the earlier manifest lists stay only if the rest of that manifest is the same, so that they still
+//! say what a new run would.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::cli::error::Error;
+use crate::cli::files::Results;
+use crate::report::manifest;
+
+const MANIFEST: &str = "manifest.json";
+const FILES: &str = "files";
+
+/// Adds the manifest, names every file, removes what is out of date.
+pub(super) fn publish(mut results: Results, mut manifest: Value) -> Result<Vec<PathBuf>, Error> {
+    let mut names = results.names();
+    let earlier = results.earlier(MANIFEST).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let (still_true, listed) = earlier.map_or((false, Vec::new()), |earlier| compare(earlier, &manifest));
+    let (others, stale): (Vec<String>, Vec<String>) =
+        listed.into_iter().filter(|name| !names.contains(name) && results.holds(name)).partition(|_| still_true);
+    names.extend(others);
+    names.sort();
+    manifest[FILES] = names.into();
+    results.add(MANIFEST, &manifest::bytes(&manifest))?;
+    results.publish(&stale)
+}
+
+/// Whether an earlier manifest says the same but for its files, and those files.
+fn compare(mut earlier: Value, new: &Value) -> (bool, Vec<String>) {
+    let files = earlier.as_object_mut().and_then(|fields| fields.shift_remove(FILES));
+    let names = files.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    (earlier == *new, names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+}

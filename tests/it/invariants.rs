@@ -1,0 +1,164 @@
+//! The invariants of `ARCHITECTURE.md`, by number, over random models and devices.
+
+use proptest::prelude::*;
+use specplan::acceptance::accepted::Accepted;
+use specplan::acceptance::chain::expected_tokens;
+use specplan::cost::pass::{PassCost, aggregate};
+use specplan::cost::roofline::Rates;
+use specplan::cost::shape::PassShape;
+use specplan::domain::deployment::MemoryPolicy;
+use specplan::domain::device::{Device, Memory, Peak, Peaks};
+use specplan::domain::drafter::DraftSource;
+use specplan::domain::model::{Aggregate, Formats, Model, Shape};
+use specplan::plan::round::{plain_step, round};
+use specplan::plan::setup::Setup;
+use specplan::plan::speedup::speedup;
+use specplan::units::{Bytes, BytesPerSecond, FlopsPerSecond, Probability};
+use specplan::words::{Dtype, Role};
+
+fn model() -> impl Strategy<Value = Model> {
+    (1e6..1e12, 1.0..1.5, 0.0..1e6, prop_oneof![Just(Dtype::Bf16), Just(Dtype::Fp8), Just(Dtype::Fp32)]).prop_map(
+        |(params, more, kv, weights)| Model {
+            id: "m".into(),
+            name: "m".into(),
+            role: Role::Target,
+            vocab: None,
+            shape: Shape::Aggregate(Aggregate::new(params, params * more, kv).unwrap()),
+            formats: Formats::new(weights, Dtype::Bf16, Dtype::Bf16).unwrap(),
+            source: None,
+        },
+    )
+}
+
+fn rates() -> impl Strategy<Value = Rates> {
+    (1e12..1e16, 1e10..1e13).prop_map(|(peak, bandwidth)| Rates {
+        peak: FlopsPerSecond::new(peak),
+        bandwidth: BytesPerSecond::new(bandwidth),
+    })
+}
+
+fn shape() -> impl Strategy<Value = PassShape> {
+    (1..4096_u32, 1..64_u32, 0..200_000_u32).prop_map(|(batch, width, context)| PassShape {
+        batch: batch.into(),
+        new_tokens_per_seq: width.into(),
+        context: context.into(),
+    })
+}
+
+fn device(rates: Rates) -> Device {
+    Device {
+        id: "d".into(),
+        name: "d".into(),
+        vendor: "v".into(),
+        family: None,
+        memory: Memory { capacity: Bytes::new(80e9), bandwidth: rates.bandwidth, source: "s".into() },
+        peaks: Peaks { stated: vec![(Dtype::Bf16, Peak::Rate(rates.peak))], source: "s".into() },
+        link: None,
+        tdp_watts: None,
+        price: None,
+    }
+}
+
+fn policy() -> MemoryPolicy {
+    MemoryPolicy::new(Probability::new(0.9).unwrap(), Bytes::ZERO, 16).unwrap()
+}
+
+fn time(cost: PassCost) -> f64 {
+    cost.seconds().get()
+}
+
+proptest! {
+    #[test]
+    fn invariant_2_tokens_lie_between_one_and_k_plus_one(alpha in 0.0..=1.0_f64, k in 0..3000_u64) {
+        let tokens = expected_tokens(Probability::new(alpha).unwrap(), k);
+        prop_assert!(tokens >= 1.0);
+        prop_assert!(tokens <= (k as f64 + 1.0) * (1.0 + 1e-12), "{tokens}");
+    }
+
+    #[test]
+    fn invariant_2_more_drafts_and_more_acceptance_never_yield_less(alpha in 0.0..1.0_f64, k in 0..1200_u64) {
+        let at = |alpha: f64, k| expected_tokens(Probability::new(alpha).unwrap(), k);
+        prop_assert!(at(alpha, k + 1) >= at(alpha, k) * (1.0 - 1e-14));
+        prop_assert!(at(alpha + (1.0 - alpha) / 2.0, k) >= at(alpha, k) * (1.0 - 1e-14));
+    }
+
+    #[test]
+    fn invariant_2_the_law_and_the_formula_agree(alpha in 0.0..=1.0_f64, k in 0..300_u64) {
+        let alpha = Probability::new(alpha).unwrap();
+        let law = Accepted::iid(alpha, k);
+        let tokens = expected_tokens(alpha, k);
+        prop_assert!((law.mean_tokens() - tokens).abs() <= 1e-12 * tokens);
+        prop_assert!((law.pmf().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        prop_assert!(law.variance() >= 0.0);
+    }
+
+    #[test]
+    fn invariant_2_no_draft_gains_exactly_nothing(
+        target in model(), drafter in model(), rates in rates(), batch in 1..4096_u32, context in 0..200_000_u32,
+    ) {
+        let device = device(rates);
+        let source = DraftSource::Model(drafter);
+        let setup = Setup::new(&device, &target, Some(&source), &policy()).unwrap();
+        let plain = plain_step(&setup, batch.into(), context.into());
+        let none = round(&setup, &plain, batch.into(), context.into(), 0);
+        prop_assert_eq!(speedup(1.0, plain.seconds(), none.seconds()).to_bits(), 1.0_f64.to_bits());
+    }
+
+    #[test]
+    fn invariant_3_slower_devices_and_more_work_never_take_less_time(
+        model in model(), rates in rates(), shape in shape(), factor in 1.0..10.0_f64,
+    ) {
+        let base = time(aggregate(&model, rates, shape));
+        let slower = |peak: f64, bandwidth: f64| Rates {
+            peak: FlopsPerSecond::new(rates.peak.get() / peak),
+            bandwidth: BytesPerSecond::new(rates.bandwidth.get() / bandwidth),
+        };
+        prop_assert!(time(aggregate(&model, slower(factor, 1.0), shape)) >= base);
+        prop_assert!(time(aggregate(&model, slower(1.0, factor), shape)) >= base);
+        for larger in [
+            PassShape { batch: shape.batch * factor, ..shape },
+            PassShape { new_tokens_per_seq: shape.new_tokens_per_seq * factor, ..shape },
+            PassShape { context: shape.context * factor, ..shape },
+        ] {
+            prop_assert!(time(aggregate(&model, rates, larger)) >= base);
+        }
+    }
+
+    #[test]
+    fn invariant_4_verification_reads_each_kv_once(model in model(), rates in rates(), shape in shape()) {
+        let narrow = aggregate(&model, rates, PassShape { new_tokens_per_seq: 1.0, ..shape });
+        let wide = aggregate(&model, rates, shape);
+        prop_assert_eq!(narrow.kv_bytes, wide.kv_bytes);
+        prop_assert_eq!(narrow.weight_bytes, wide.weight_bytes);
+    }
+
+    #[test]
+    fn invariant_5_totals_are_sums_of_their_parts(
+        target in model(), drafter in model(), rates in rates(), batch in 1..4096_u64, context in 0..200_000_u64, k in 0..16_u64,
+    ) {
+        let device = device(rates);
+        let source = DraftSource::Model(drafter);
+        let setup = Setup::new(&device, &target, Some(&source), &policy()).unwrap();
+        let plain = plain_step(&setup, batch as f64, context as f64);
+        let cost = round(&setup, &plain, batch as f64, context as f64, k);
+        prop_assert_eq!(cost.seconds(), cost.draft + cost.verify.seconds() + cost.overhead);
+        let held = setup.memory(batch, context, k);
+        let parts = held.target_weights + held.target_kv + held.drafter_weights + held.drafter_kv + held.reserve;
+        prop_assert_eq!(held.total(), parts);
+        prop_assert!(held.total() > setup.base_memory(batch, context).total());
+    }
+
+    /// Doubling bandwidth and bytes, or peak and FLOPs, leaves times as they are.
+    #[test]
+    fn times_scale_as_their_units_do(params in 1e6..1e11_f64, kv in 0.0..1e6_f64, rates in rates(), shape in shape()) {
+        let model = |params: f64, kv: f64| Model {
+            id: "m".into(), name: "m".into(), role: Role::Target, vocab: None,
+            shape: Shape::Aggregate(Aggregate::new(params, params, kv).unwrap()),
+            formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).unwrap(), source: None,
+        };
+        let doubled = Rates { peak: rates.peak * 2.0, bandwidth: rates.bandwidth * 2.0 };
+        let once = time(aggregate(&model(params, kv), rates, shape));
+        let twice = time(aggregate(&model(params * 2.0, kv * 2.0), doubled, shape));
+        prop_assert!((once - twice).abs() <= 1e-14 * once);
+    }
+}

@@ -1,0 +1,10 @@
+//! Tests of the whole: architecture, invariants, catalog, golden results, bad inputs, command line.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
+mod architecture;
+mod bad_inputs;
+mod catalog;
+mod cli;
+mod golden;
+mod invariants;
+mod program;
