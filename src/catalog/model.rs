@@ -61,10 +61,7 @@ fn formats(node: &Node, problems: &mut Problems) -> Option<Formats> {
     let kv = fields.optional("kv", word::<Dtype>);
     let (activations, kv) = (activations.map(or_bf16), kv.map(or_bf16));
     match Formats::new(or_bf16(weights?), activations.unwrap_or(Dtype::Bf16), kv.unwrap_or(Dtype::Bf16)) {
-        Ok(formats) => {
-            (activations?, kv?);
-            Some(formats)
-        }
+        Ok(formats) => activations.and(kv).map(|_| formats),
         Err(error) => {
             let place = node.get("weights").unwrap_or(node).place.clone();
             let hint = "this version counts fp32, tf32, bf16, fp16, fp8 and int8 weights";
