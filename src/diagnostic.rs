@@ -47,13 +47,15 @@ pub struct Diagnostic {
     pub place: Option<Place>,
     /// What is allowed, or what to do next.
     pub hint: Option<String>,
+    /// Whether parts that are each sound do not go together: then no single place is at fault.
+    pub across_parts: bool,
 }
 
 impl Diagnostic {
     /// An error without place or hint.
     #[must_use]
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, code, message: message.into(), place: None, hint: None }
+        Self { severity: Severity::Error, code, message: message.into(), place: None, hint: None, across_parts: false }
     }
 
     /// The same as a warning.
@@ -74,10 +76,16 @@ impl Diagnostic {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// The same as a disagreement between parts.
+    #[must_use]
+    pub fn across_parts(self) -> Self {
+        Self { across_parts: true, ..self }
+    }
+
     /// Whether the mistake was typed on the command line.
     #[must_use]
     pub fn on_command_line(&self) -> bool {
-        self.place.as_ref().is_some_and(|place| place.source.command_line)
+        !self.across_parts && self.place.as_ref().is_some_and(|place| place.source.command_line)
     }
 
     fn order(&self) -> (&str, usize) {

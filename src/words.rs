@@ -229,13 +229,3 @@ words!(
         Never = "never",
     }
 );
-
-words!(
-    /// What a row's `notes` column can say.
-    Note {
-        /// The acceptance was not observed at this k.
-        Extrapolated = "extrapolated",
-        /// No published measurement covers this kind of drafter.
-        Unvalidated = "unvalidated",
-    }
-);

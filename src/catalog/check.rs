@@ -22,7 +22,7 @@ pub(super) struct Parts<'s> {
 pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) {
     let at = |key: &str| root.get(key).unwrap_or(root).place.clone();
     let mut report = |found: Diagnostic, key: &str| {
-        problems.report::<()>(found.at(&at(key)));
+        problems.report::<()>(found.across_parts().at(&at(key)));
     };
     for target in scenario.targets.iter().filter(|target| target.role == Role::Head) {
         let message = format!("`{}` is a head, which cannot be a target", target.id);

@@ -13,8 +13,8 @@ const KEYS: Keys = Keys::all(&["name", "vendor", "family", "memory", "peak", "li
 /// Reads a device.
 pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<Device> {
     let mut fields = Fields::open(root, &KEYS, problems)?;
-    let name = fields.required("name", text);
-    let vendor = fields.required("vendor", text);
+    let name = fields.optional("name", text);
+    let vendor = fields.optional("vendor", text);
     let family = fields.optional("family", text);
     let memory = fields.required("memory", memory);
     let peaks = fields.required("peak", peaks);
@@ -24,7 +24,7 @@ pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<D
     fields.optional("note", text);
     Some(Device {
         id: id.to_owned(),
-        name: name?,
+        name: name?.unwrap_or_else(|| id.to_owned()),
         vendor: vendor?,
         family: family?,
         memory: memory?,

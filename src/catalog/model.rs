@@ -2,9 +2,10 @@
 
 use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, text};
-use crate::catalog::values::{LARGEST_INTEGER, integer, number, word};
+use crate::catalog::values::{LARGEST_INTEGER, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
 use crate::domain::model::{Aggregate, Formats, Model, Shape};
+use crate::units::Bytes;
 use crate::words::{Dtype, Role};
 
 const KEYS: Keys = Keys {
@@ -15,8 +16,8 @@ const KEYS: Keys = Keys {
 /// Reads a model.
 pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Model> {
     let mut fields = Fields::open(root, &KEYS, problems)?;
-    let name = fields.required("name", text);
-    let role = fields.required("role", word::<Role>);
+    let name = fields.optional("name", text);
+    let role = fields.optional("role", word::<Role>);
     let vocab = fields.optional("vocab", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
     let source = fields.optional("source", text);
     fields.optional("note", text);
@@ -25,8 +26,8 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
     let totals = if fields.has("layers") { None } else { fields.required("aggregate", aggregate) };
     Some(Model {
         id: id.to_owned(),
-        name: name?,
-        role: role?,
+        name: name?.unwrap_or_else(|| id.to_owned()),
+        role: role?.unwrap_or(Role::Target),
         vocab: vocab?,
         shape: Shape::Aggregate(totals?),
         formats: match formats? {
@@ -42,10 +43,10 @@ fn aggregate(node: &Node, problems: &mut Problems) -> Option<Aggregate> {
     let mut fields = Fields::open(node, &keys, problems)?;
     let matmul = fields.required("matmul_params", |node, problems| number(node, problems, 1.0));
     let total = fields.required("total_params", |node, problems| number(node, problems, 1.0));
-    let kv = fields.required("kv_bytes_per_token", |node, problems| number(node, problems, 0.0));
+    let kv = fields.required("kv_bytes_per_token", |node, problems| quantity::<Bytes>(node, problems, 0.0));
     fields.optional("source", text);
     fields.optional("note", text);
-    match Aggregate::new(matmul?, total?, kv?) {
+    match Aggregate::new(matmul?, total?, kv?.get()) {
         Ok(aggregate) => Some(aggregate),
         Err(error) => {
             let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);

@@ -36,7 +36,7 @@ pub(super) fn simulate(node: &Node, problems: &mut Problems) -> Option<(Simulate
     };
     let simulate = Simulate {
         rounds: rounds?.unwrap_or(DEFAULT_ROUNDS),
-        alpha: alpha?.map(Probability::get),
+        alpha: alpha?,
         k: k?.unwrap_or_else(|| DEFAULT_K.to_vec()),
         laws,
     };

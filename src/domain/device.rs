@@ -11,7 +11,7 @@ pub struct Device {
     /// The name on the box.
     pub name: String,
     /// Who makes it.
-    pub vendor: String,
+    pub vendor: Option<String>,
     /// Selects the efficiencies of engine profiles.
     pub family: Option<String>,
     /// Memory.

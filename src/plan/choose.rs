@@ -30,7 +30,7 @@ pub struct Choice {
 /// # use specplan::domain::{device::{Device, Memory, Peak, Peaks}, model::{Aggregate, Formats, Model, Shape}};
 /// # use specplan::units::{BytesPerSecond, FlopsPerSecond};
 /// # use specplan::words::{Dtype, Role};
-/// # let device = Device { id: "d".into(), name: "d".into(), vendor: "v".into(), family: None,
+/// # let device = Device { id: "d".into(), name: "d".into(), vendor: None, family: None,
 /// #     memory: Memory { capacity: Bytes::new(80e9), bandwidth: BytesPerSecond::new(3e12), source: "s".into() },
 /// #     peaks: Peaks { stated: vec![(Dtype::Bf16, Peak::Rate(FlopsPerSecond::new(1e15)))], source: "s".into() },
 /// #     link: None, tdp_watts: None, price: None };

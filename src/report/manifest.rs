@@ -13,6 +13,7 @@ use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
 use crate::domain::simulate::Simulate;
 use crate::report::trust;
+use crate::units::Probability;
 use crate::words::Kind;
 
 /// Axes with more values are described by their first, their last and their number.
@@ -169,7 +170,7 @@ fn acceptance(acceptance: &Acceptance) -> Value {
 fn simulate(simulate: &Simulate) -> Value {
     json!({
         "rounds": simulate.rounds,
-        "alpha": simulate.alpha,
+        "alpha": simulate.alpha.map(Probability::get),
         "k": simulate.k,
         "p": simulate.laws.as_ref().map(|laws| laws.p()),
         "q": simulate.laws.as_ref().map(|laws| laws.q()),

@@ -81,7 +81,6 @@ fn costs<'g>(block: &'g Block<'_>, tile: &Tile, batch: u64, context: u64) -> Vec
                 base_fits,
                 fits: block.setup.fits(&speculative),
             },
-            note: None,
         }
     };
     tile.k.clone().map(|index| at(block.k.get(index))).collect()

@@ -53,6 +53,18 @@ fn every_wrong_command_line_is_refused_with_its_message() {
     assert_eq!(names(folder.path()), [""; 0], "nothing was written");
 }
 
+/// A value that is sound where it stands but does not go with the rest of the study is no slip of the
+/// command line.
+#[test]
+fn parts_that_do_not_go_together_are_wrong_inputs() {
+    let folder = folder();
+    for (set, named) in [("roofline=per_op", "per_op"), ("roofline=additive", "no terms to add")] {
+        let ran = run(folder.path(), &["sweep", "--set", set]);
+        assert_eq!(ran.code, 3, "{set}: {}", ran.stderr);
+        assert!(ran.stderr.contains(named) && ran.stderr.contains("hint"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_missing_scenario_is_named() {
     let folder = folder();

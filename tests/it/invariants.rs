@@ -49,7 +49,7 @@ fn device(rates: Rates) -> Device {
     Device {
         id: "d".into(),
         name: "d".into(),
-        vendor: "v".into(),
+        vendor: None,
         family: None,
         memory: Memory { capacity: Bytes::new(80e9), bandwidth: rates.bandwidth, source: "s".into() },
         peaks: Peaks { stated: vec![(Dtype::Bf16, Peak::Rate(rates.peak))], source: "s".into() },

@@ -156,7 +156,7 @@ fn device(hw: &Value) -> Result<Device, Refused> {
     Ok(Device {
         id: "case".into(),
         name: "case".into(),
-        vendor: "none".into(),
+        vendor: None,
         family: None,
         memory: Memory { capacity: Bytes::new(1.0), bandwidth, source: "the case".into() },
         peaks: Peaks { stated: vec![(Dtype::Bf16, peak)], source: "the case".into() },

@@ -178,6 +178,7 @@ fn against_batch(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
     let hints = [
         shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
         shown_of(ks.len(), panel.block.k.len(), "draft lengths shown"),
+        shown_of(panel.batch.len(), panel.batch_length(), "batches drawn"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup against batch", format!("speedup-by-batch{part}"), Body::Lines(body), hints)
@@ -206,6 +207,7 @@ fn against_k(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
     let hints = [
         shown_of(batches.len(), panel.batch_length(), "batches shown"),
         shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
+        shown_of(panel.k.len(), panel.block.k.len(), "draft lengths drawn"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup against k", format!("speedup-by-k{part}"), Body::Lines(body), hints)
@@ -235,6 +237,7 @@ fn heat_map(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
         Some("Thick line: 1x.".to_owned()),
         shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
         shown_of(batches.len(), panel.batch_length(), "batches shown"),
+        shown_of(ks.len(), panel.block.k.len(), "draft lengths shown"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup by batch and k", format!("heat-map{part}"), Body::Heat(body), hints)
