@@ -7,6 +7,7 @@ pub mod terminal;
 
 mod progress;
 mod publish;
+mod streams;
 mod sweep;
 
 use std::sync::Arc;
@@ -21,14 +22,13 @@ use crate::cli::error::Error;
 ///
 /// [`Error`], which knows its text and its exit code.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let stop = stop_on_signal()?;
     match &args.command {
-        Command::Sweep(args) => sweep::sweep(args, &stop),
+        Command::Sweep(args) => sweep::sweep(args),
     }
 }
 
-/// A flag that is raised by Ctrl-C or a request to terminate, so that work ends between two results
-/// and temporary files are removed.
+/// A flag that is raised by Ctrl-C or a request to terminate, so that long work ends between two results
+/// and temporary files are removed. Until a command asks for it, such a signal ends the program at once.
 fn stop_on_signal() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);

@@ -48,10 +48,10 @@
 //! The founding study's best cell: alpha 0.8, k 4, batch 1 gives 2.02x.
 //!
 //! ```
-//! use specplan::catalog::{load::{load, Request}, lookup::Places};
+//! use specplan::catalog::{load::{load, Request}, lookup::SearchPath};
 //! use specplan::sweep::{grid::Grid, run::rows};
 //!
-//! let loaded = load(&Places::default(), &Request { scenario: "founding-study", changes: &[], seed: None })
+//! let loaded = load(&SearchPath::default(), &Request { scenario: "founding-study", changes: &[], seed: None })
 //!     .map_err(|mistakes| specplan::diagnostic::render(&mistakes, false))?;
 //! let grid = Grid::new(&loaded.scenario)?;
 //! let all: Vec<_> = grid.tiles().flat_map(|tile| rows(&grid, &tile)).collect();

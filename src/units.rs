@@ -1,8 +1,8 @@
 //! Quantities as types: only legal arithmetic exists, and text goes in and out here alone.
 //!
 //! Values are `f64` in SI base units: seconds, bytes, FLOPs (one multiply-add counts 2), bytes per
-//! second, FLOPs per second. Decimal prefixes are powers of 1000, `Ki`, `Mi`, `Gi` and `Ti` powers
-//! of 1024; they exist in text only, see [`text`].
+//! second, FLOPs per second. Decimal prefixes are powers of 1000, `Ki` to `Ei` powers of
+//! 1024; they exist in text only, see [`text`].
 
 pub mod text;
 

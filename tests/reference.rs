@@ -5,8 +5,8 @@
 //! this program. The cases lie in `tests/reference/*.json`; files named in `SPECPLAN_REFERENCE`,
 //! separated by `:`, are run as well.
 //!
-//! A number passes when `|got - expected| <= abs + rel * max(|got|, |expected|)`; words, lists'
-//! lengths and nulls must be equal; `{"error": "domain"}` expects a refusal; keys beyond the expected
+//! A number passes when `|got - expected| <= abs + rel * max(|got|, |expected|)`, a whole one computed
+//! as such only when equal; words, lists' lengths and nulls must be equal; `{"error": "domain"}` expects a refusal; keys beyond the expected
 //! ones are fine.
 
 #![expect(clippy::print_stdout, clippy::panic, reason = "a test runner prints, and stops on a broken case file")]
@@ -26,11 +26,16 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-/// The library refuses an input, or the case lacks one.
-pub(crate) struct Refused(String);
+/// Why there is no answer.
+pub(crate) enum Unanswered {
+    /// The library refuses the input.
+    Refused(String),
+    /// The case lacks an input or has it in another form: no refusal, but a fault of the case.
+    Broken(String),
+}
 
 /// What a function gave for a case's inputs.
-pub(crate) type Answer = Result<Value, Refused>;
+pub(crate) type Answer = Result<Value, Unanswered>;
 
 /// Functions that the library does not have yet, with the reason. The table only shrinks.
 const PENDING: &[(&str, &str)] = &[

@@ -4,10 +4,12 @@ use crate::units::Probability;
 
 /// The distribution of accepted drafts on a chain, for any acceptance process.
 ///
-/// Stored as survival `S_i = P(A >= i)` for i = 1..k: it never increases, and every moment follows.
+/// Stored as survival `S_i = P(A >= i)` for i = 1..k, which never increases, and as mass
+/// `P(A = j)` for j = 0..k: differences of a survival near 1 would cancel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accepted {
     survival: Vec<f64>,
+    mass: Vec<f64>,
 }
 
 /// Why numbers are not a survival curve.
@@ -26,13 +28,14 @@ pub enum NotASurvival {
 }
 
 impl Accepted {
-    /// Every test passes with chance alpha: `S_i = alpha^i`.
+    /// Every test passes with chance alpha: `S_i = alpha^i`, `P(A = j) = alpha^j (1 - alpha)` for j < k.
     #[must_use]
     pub fn iid(alpha: Probability, k: u64) -> Self {
         Self::from_conditional((0..k).map(|_| alpha))
     }
 
-    /// From the chance of each position given that all before it were accepted: `S_i = a_1 … a_i`.
+    /// From the chance of each position given that all before it were accepted: `S_i = a_1 … a_i`,
+    /// `P(A = j) = S_j (1 - a_(j+1))`.
     ///
     /// # Examples
     ///
@@ -46,11 +49,14 @@ impl Accepted {
     #[must_use]
     pub fn from_conditional(conditional: impl IntoIterator<Item = Probability>) -> Self {
         let mut reach = 1.0;
-        let survival = conditional.into_iter().map(|a| {
+        let (mut survival, mut mass) = (Vec::new(), Vec::new());
+        for a in conditional {
+            mass.push(reach * (1.0 - a.get()));
             reach *= a.get();
-            reach
-        });
-        Self { survival: survival.collect() }
+            survival.push(reach);
+        }
+        mass.push(reach);
+        Self { survival, mass }
     }
 
     /// From the share of rounds in which each position was accepted, as vLLM reports it.
@@ -65,7 +71,10 @@ impl Accepted {
                 return Err(NotASurvival::Rises { position: at + 2, before: pair[0], here: pair[1] });
             }
         }
-        Ok(Self { survival })
+        let before = std::iter::once(1.0).chain(survival.iter().copied());
+        let after = survival.iter().copied().chain(std::iter::once(0.0));
+        let mass = before.zip(after).map(|(at_least, more)| at_least - more).collect();
+        Ok(Self { survival, mass })
     }
 
     /// `S_i` for i = 1..k.
@@ -81,12 +90,10 @@ impl Accepted {
         self.survival.iter().zip(before).map(|(here, before)| (before > 0.0).then(|| here / before)).collect()
     }
 
-    /// `P(A = j)` for j = 0..k: `S_j - S_(j+1)`.
+    /// `P(A = j)` for j = 0..k.
     #[must_use]
-    pub fn pmf(&self) -> Vec<f64> {
-        let before = std::iter::once(1.0).chain(self.survival.iter().copied());
-        let after = self.survival.iter().copied().chain(std::iter::once(0.0));
-        before.zip(after).map(|(at_least, more)| at_least - more).collect()
+    pub fn pmf(&self) -> &[f64] {
+        &self.mass
     }
 
     /// `E[A]`, the sum of the survival.
@@ -116,6 +123,30 @@ impl Accepted {
     #[must_use]
     pub fn variance(&self) -> f64 {
         let mean = self.mean_accepted();
-        self.pmf().iter().enumerate().map(|(j, chance)| chance * (j as f64 - mean).powi(2)).sum()
+        self.mass.iter().enumerate().map(|(j, chance)| chance * (j as f64 - mean).powi(2)).sum()
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Var T = [a - (2k+1)(1-a)a^(k+1) - a^(2k+2)] / (1-a)^2, worked out in 60 digits with Python's
+    /// `decimal` from the exact value of the binary alpha.
+    #[test]
+    fn the_variance_keeps_its_digits_near_alpha_one() {
+        for (alpha, k, expected) in VARIANCES {
+            let law = Accepted::iid(Probability::new(alpha).unwrap(), k);
+            let error = (law.variance() / expected - 1.0).abs();
+            assert!(error < 1e-12, "alpha {alpha}, k {k}: {} and {expected}", law.variance());
+        }
+    }
+
+    const VARIANCES: [(f64, u64, f64); 5] = [
+        (0.999999, 100, 0.33831616685532134),
+        (0.999999999, 1000, 0.33383315672524616),
+        (0.999999999, 100, 0.00033834995659581227),
+        (0.5, 12, 1.9938964247703552),
+        (0.999999999999, 8, 2.039954871674633e-10),
+    ];
 }

@@ -38,8 +38,12 @@ pub fn expected_tokens(alpha: Probability, k: u64) -> f64 {
     if a >= 1.0 {
         return k as f64 + 1.0;
     }
-    let log = if a < 0.5 { a.ln() } else { (a - 1.0).ln_1p() };
-    -((k as f64 + 1.0) * log).exp_m1() / (1.0 - a)
+    -((k as f64 + 1.0) * log(a)).exp_m1() / (1.0 - a)
+}
+
+/// `ln a` with all its digits, also near a = 1.
+fn log(a: f64) -> f64 {
+    if a < 0.5 { a.ln() } else { (a - 1.0).ln_1p() }
 }
 
 /// A quantity grows without bound.
@@ -102,14 +106,7 @@ pub fn expected_tokens_derivative(alpha: Probability, k: u64) -> f64 {
 /// ```
 #[must_use]
 pub fn accepted_quantile(alpha: Probability, k: u64, level: Probability) -> u64 {
-    let mut above = alpha.get();
-    for accepted in 0..k {
-        if above <= 1.0 - level.get() {
-            return accepted;
-        }
-        above *= alpha.get();
-    }
-    k
+    first_with_mass(alpha, level).map_or(k, |first| first.min(k))
 }
 
 /// The shortest chain that yields `fraction` of the limit `1 / (1 - alpha)`: the smallest k with
@@ -128,20 +125,64 @@ pub fn accepted_quantile(alpha: Probability, k: u64, level: Probability) -> u64 
 /// # Ok::<(), specplan::units::NotAProbability>(())
 /// ```
 pub fn k_for_fraction(alpha: Probability, fraction: Probability) -> Result<u64, Unbounded> {
-    let (a, left) = (alpha.get(), 1.0 - fraction.get());
-    if a <= left {
-        return Ok(0);
+    first_with_mass(alpha, fraction).ok_or(Unbounded)
+}
+
+/// The smallest j with `1 - alpha^(j+1) >= level`; none if there is none.
+///
+/// Decimals such as 0.9 are not exact in binary, so that `1 - 0.1 >= 0.9` may miss by a rounding: a
+/// level counts as reached within two roundings of 1.
+fn first_with_mass(alpha: Probability, level: Probability) -> Option<u64> {
+    const SLACK: f64 = 2.0 * f64::EPSILON;
+    let (a, level) = (alpha.get(), level.get());
+    let beyond = |j: u64| if j < 64 { a.powi(j as i32 + 1) } else { ((j as f64 + 1.0) * log(a)).exp() };
+    let reached = |j: u64| 1.0 - beyond(j) >= level - SLACK;
+    if reached(0) {
+        return Some(0);
     }
-    if a >= 1.0 || left <= 0.0 {
-        return Err(Unbounded);
+    if a >= 1.0 || level >= 1.0 {
+        return None;
     }
-    let reached = |k: u64| ((k as f64 + 1.0) * a.ln()).exp() <= left * (1.0 + 4.0 * f64::EPSILON);
-    let mut k = ((left.ln() / a.ln()) - 1.0).ceil().max(0.0) as u64;
-    while k > 0 && reached(k - 1) {
-        k -= 1;
+    // The logarithm finds j up to rounding; a step or two settles it.
+    let mut j = ((1.0 - level).ln() / log(a) - 1.0).round().max(1.0) as u64;
+    while !reached(j) {
+        j += 1;
     }
-    while !reached(k) {
-        k += 1;
+    while j > 0 && reached(j - 1) {
+        j -= 1;
     }
-    Ok(k)
+    Some(j)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels that are exact sums in decimals: P(A <= j) at alpha = n / 10, as fractions of 10^(j+1).
+    #[test]
+    fn quantiles_are_right_where_decimals_meet_exactly() {
+        for tenths in 1..10_u32 {
+            for j in 0..7_u32 {
+                let whole = 10_u64.pow(j + 1);
+                let level = (whole - u64::from(tenths).pow(j + 1)) as f64 / whole as f64;
+                let (alpha, level) = (f64::from(tenths) / 10.0, Probability::new(level).unwrap());
+                let alpha = Probability::new(alpha).unwrap();
+                assert_eq!(accepted_quantile(alpha, 100, level), u64::from(j), "alpha {tenths}/10, j {j}");
+                assert_eq!(k_for_fraction(alpha, level), Ok(u64::from(j)), "alpha {tenths}/10, j {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn certainty_takes_the_whole_chain() {
+        let p = |value: f64| Probability::new(value).unwrap();
+        assert_eq!(accepted_quantile(p(0.1), 500, Probability::ONE), 500);
+        assert_eq!(accepted_quantile(Probability::ONE, 9, p(0.5)), 9);
+        assert_eq!(accepted_quantile(Probability::ZERO, 9, Probability::ONE), 0);
+        assert_eq!(k_for_fraction(p(0.5), Probability::ONE), Err(Unbounded));
+        assert_eq!(k_for_fraction(Probability::ONE, Probability::ZERO), Ok(0));
+        // (ln 0.5 / ln(1 - 2^-52)) - 1 = 3121657384082678.26 in 60 digits; the slack on a level is worth a few steps.
+        let long = accepted_quantile(p(1.0 - f64::EPSILON), u64::MAX, p(0.5));
+        assert!(long.abs_diff(3_121_657_384_082_679) < 10, "{long}");
+    }
 }

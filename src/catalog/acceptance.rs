@@ -32,6 +32,7 @@ pub(super) fn acceptance(node: &Node, problems: &mut Problems) -> Option<Accepta
     let mut fields = Fields::open(node, &KEYS, problems)?;
     let iid = fields.optional("iid", iid);
     let provenance = fields.optional("provenance", provenance);
+    hint_at_rate(node, problems);
     let kinds: Vec<&str> = AcceptanceKind::ALL.iter().map(|kind| kind.as_str()).collect();
     match kind_key(node, &kinds, problems)? {
         KindKey::One("iid") => Some(Acceptance {
@@ -58,4 +59,13 @@ fn provenance(node: &Node, problems: &mut Problems) -> Option<Provenance> {
     let engine = fields.optional("engine", text);
     let note = fields.optional("note", text);
     Some(Provenance { dataset: dataset?, temperature: temperature?, engine: engine?, note: note? })
+}
+
+/// Figures read off an engine are rates, accepted over drafted: easily taken for alpha.
+fn hint_at_rate(node: &Node, problems: &mut Problems) {
+    let (Some(alpha), Some(_)) = (node.at(&["iid", "alpha"]), node.at(&["provenance", "engine"])) else { return };
+    let message = format!("`{}` is said to come from an engine, but no engine prints it", alpha.path);
+    let hint = "alpha is the chance given that all drafts before were accepted; a printed rate is accepted over drafted, \
+                lower for k > 1: alpha 0.8 prints as 0.59 at k = 4";
+    problems.report::<()>(Diagnostic::error("alpha-or-rate", message).as_warning().at(&alpha.place).hint(hint));
 }

@@ -8,7 +8,7 @@ use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
 use crate::catalog::values::{integer, number};
 use crate::diagnostic::Diagnostic;
 use crate::domain::acceptance::Acceptance;
-use crate::domain::drafter::{DraftSource, Drafter};
+use crate::domain::drafter::{CostRatio, DraftSource, Drafter};
 use crate::domain::model::Model;
 use crate::words::{DrafterKind, Role, Word};
 
@@ -29,11 +29,19 @@ const KEYS: Keys = Keys {
     ],
 };
 
+/// The acceptance of a whole scenario, as far as it could be read.
+#[derive(Clone, Copy)]
+pub(super) enum Shared<'a> {
+    Absent,
+    Wrong,
+    Sound(&'a Acceptance),
+}
+
 /// Reads every drafter of a scenario; `shared` serves those without an acceptance of their own.
 pub(super) fn drafters(
     node: &Node,
     problems: &mut Problems,
-    shared: Option<&Acceptance>,
+    shared: Shared<'_>,
     loader: &mut Loader<'_>,
 ) -> Option<Vec<Drafter>> {
     let Some(entries) = node.entries() else {
@@ -43,12 +51,7 @@ pub(super) fn drafters(
     read.into_iter().collect()
 }
 
-fn drafter(
-    entry: &Entry,
-    problems: &mut Problems,
-    shared: Option<&Acceptance>,
-    loader: &mut Loader<'_>,
-) -> Option<Drafter> {
+fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &mut Loader<'_>) -> Option<Drafter> {
     if !is_id(&entry.key) {
         let message = format!("the drafter label `{}` has more than letters, digits, `-`, `_` and `.`", entry.key);
         problems.report::<()>(Diagnostic::error("bad-id", message).at(&entry.key_place));
@@ -58,7 +61,6 @@ fn drafter(
     let model = fields.optional("model", |node, problems| draft_model(node, problems, loader));
     let constant = fields.optional("constant", constant);
     let own = fields.optional("acceptance", acceptance);
-    let has_acceptance = fields.has("acceptance");
     let kinds: Vec<&str> = DrafterKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let source = match kind_key(node, &kinds, problems) {
         Some(KindKey::One("model")) => model.flatten().map(DraftSource::Model),
@@ -69,10 +71,12 @@ fn drafter(
         }
         _ => None,
     };
-    let acceptance = match own? {
-        Some(own) => Some(own),
-        None if shared.is_some() && !has_acceptance => shared.cloned(),
-        None => {
+    let acceptance = match (own?, shared) {
+        (Some(own), _) => Some(own),
+        (None, Shared::Sound(shared)) => Some(shared.clone()),
+        // The mistake is reported where it stands.
+        (None, Shared::Wrong) => None,
+        (None, Shared::Absent) => {
             let found = Diagnostic::error("missing-key", format!("`{}` has no acceptance", node.path));
             let hint = "give it acceptance.iid = { alpha = 0.7 }, or the scenario an [acceptance] for all drafters";
             problems.report(found.at(&entry.key_place).hint(hint))
@@ -107,7 +111,13 @@ pub(super) fn single_device(node: &Node, problems: &mut Problems) -> Option<u64>
     problems.report(Diagnostic::error("not-built-yet", message).at(&node.place))
 }
 
-fn constant(node: &Node, problems: &mut Problems) -> Option<f64> {
-    Fields::open(node, &Keys::all(&["cost_ratio"]), problems)?
-        .required("cost_ratio", |node, problems| number(node, problems, 0.0))
+fn constant(node: &Node, problems: &mut Problems) -> Option<CostRatio> {
+    let read = |node: &Node, problems: &mut Problems| {
+        let ratio = number(node, problems, 0.0)?;
+        match CostRatio::new(ratio) {
+            Ok(ratio) => Some(ratio),
+            Err(error) => problems.report(Diagnostic::error("out-of-range", error.to_string()).at(&node.place)),
+        }
+    };
+    Fields::open(node, &Keys::all(&["cost_ratio"]), problems)?.required("cost_ratio", read)
 }

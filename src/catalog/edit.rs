@@ -11,15 +11,38 @@ use crate::words::{AcceptanceKind, DrafterKind, Word};
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The flag as typed, to show where a mistake is.
-    pub flag: &'static str,
+    /// How it was typed, to show where a mistake is.
+    pub flag: Flag,
     /// Keys joined by dots, TOML's way.
     pub path: String,
     /// TOML, else a string.
     pub value: String,
 }
 
+/// The flags that change a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// `--set path=value`.
+    Set,
+    /// `--engine NAME`.
+    Engine,
+}
+
 impl Assignment {
+    /// `--engine NAME`, short for `--set engine=NAME`.
+    #[must_use]
+    pub fn engine(name: &str) -> Self {
+        Self { flag: Flag::Engine, path: "engine".to_owned(), value: name.to_owned() }
+    }
+
+    /// The text before the value, as typed, and where the path stands in it.
+    fn typed(&self) -> (String, std::ops::Range<usize>) {
+        match self.flag {
+            Flag::Set => (format!("--set {}=", self.path), 6..6 + self.path.len()),
+            Flag::Engine => ("--engine ".to_owned(), 0.."--engine".len()),
+        }
+    }
+
     /// From `path=value`.
     ///
     /// # Errors
@@ -28,7 +51,7 @@ impl Assignment {
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             Some((path, value)) if !path.trim().is_empty() => {
-                Ok(Self { flag: "--set ", path: path.trim().to_owned(), value: value.to_owned() })
+                Ok(Self { flag: Flag::Set, path: path.trim().to_owned(), value: value.to_owned() })
             }
             _ => Err("write path=value, such as sweep.batch=[1,8]".to_owned()),
         }
@@ -37,16 +60,16 @@ impl Assignment {
 
 /// Applies a change to a scenario's tree.
 pub(super) fn apply(root: &mut Node, change: &Assignment) -> Result<(), Diagnostic> {
-    let head = if change.flag == "--set " { format!("--set {}=", change.path) } else { change.flag.to_owned() };
+    let (head, path) = change.typed();
     let source = Arc::new(Source {
         name: "<command line>".to_owned(),
         text: format!("{head}{}", change.value),
         command_line: true,
     });
-    let place = |from: usize, to: usize| Place { source: Arc::clone(&source), span: from..to };
-    let path_place = place(change.flag.len().min(head.len()), head.len().saturating_sub(1));
+    let path_place = Place { source: Arc::clone(&source), span: path };
     let keys = split_path(&change.path).ok_or_else(|| {
-        Diagnostic::error("bad-path", format!("`{}` is not a path of keys", change.path)).at(&path_place)
+        let found = Diagnostic::error("bad-path", format!("`{}` is not a path of keys", change.path)).at(&path_place);
+        found.hint("write keys joined by dots, such as sweep.batch; quote a key that has dots of its own")
     })?;
     let value = read_value(&change.value, &source, head.len());
     assign(root, &keys, value, &path_place)
@@ -133,8 +156,8 @@ fn remove_siblings(entries: &mut Vec<Entry>, parents: &[String], key: &str) {
     let drafter_kinds: Vec<&str> = DrafterKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let acceptance_kinds: Vec<&str> = AcceptanceKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let kinds = match parents {
-        [.., last] if last == "acceptance" => acceptance_kinds,
         [first, _] if first == "drafters" => drafter_kinds,
+        [.., last] if last == "acceptance" => acceptance_kinds,
         _ => return,
     };
     if kinds.contains(&key) {

@@ -4,7 +4,7 @@ use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, text};
 use crate::catalog::values::{integer, number, quantity};
 use crate::diagnostic::Diagnostic;
-use crate::domain::device::{Device, Link, Memory, Peak, Peaks, Price};
+use crate::domain::device::{Device, Link, Memory, Peak, Peaks, Power, Price};
 use crate::units::FlopsPerSecond;
 use crate::words::{Dtype, Word};
 
@@ -19,7 +19,7 @@ pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<D
     let memory = fields.required("memory", memory);
     let peaks = fields.required("peak", peaks);
     let link = fields.optional("link", link);
-    let tdp_watts = fields.optional("power", power);
+    let power = fields.optional("power", power);
     let price = fields.optional("price", price);
     fields.optional("note", text);
     Some(Device {
@@ -30,7 +30,7 @@ pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<D
         memory: memory?,
         peaks: peaks?,
         link: link?,
-        tdp_watts: tdp_watts?,
+        power: power?,
         price: price?,
     })
 }
@@ -60,8 +60,23 @@ fn peaks(node: &Node, problems: &mut Problems) -> Option<Peaks> {
             _ => {}
         }
     }
+    for (dtype, peak) in stated.iter().flatten() {
+        check_stand_in(*dtype, *peak, stated.as_deref().unwrap_or_default(), node, problems);
+    }
     density?;
     Some(Peaks { stated: stated?, source: source? })
+}
+
+/// A format that another one stands for needs that other one's rate.
+fn check_stand_in(dtype: Dtype, peak: Peak, stated: &[(Dtype, Peak)], node: &Node, problems: &mut Problems) {
+    let Peak::SameAs(other) = peak else { return };
+    if stated.iter().any(|(known, peak)| *known == other && matches!(peak, Peak::Rate(_))) {
+        return;
+    }
+    let place = node.get(dtype.as_str()).unwrap_or(node).place.clone();
+    let message = format!("`peak.{dtype}` stands on {other}, which has no rate here");
+    let hint = format!("state `{other}` as a rate, such as \"989.4 TFLOP/s\"");
+    problems.report::<()>(Diagnostic::error("missing-figure", message).at(&place).hint(hint));
 }
 
 fn density(node: &Node, problems: &mut Problems) -> Option<()> {
@@ -91,12 +106,12 @@ fn link(node: &Node, problems: &mut Problems) -> Option<Link> {
     Some(Link { kind: kind?, bandwidth: bandwidth?, domain: domain?, source: source? })
 }
 
-fn power(node: &Node, problems: &mut Problems) -> Option<f64> {
+fn power(node: &Node, problems: &mut Problems) -> Option<Power> {
     let mut fields = Fields::open(node, &Keys::all(&["tdp_watts", "source", "note"]), problems)?;
-    let watts = fields.required("tdp_watts", |node, problems| number(node, problems, 0.0));
-    fields.optional("source", text);
+    let tdp_watts = fields.required("tdp_watts", |node, problems| number(node, problems, 0.0));
+    let source = fields.optional("source", text);
     fields.optional("note", text);
-    watts
+    Some(Power { tdp_watts: tdp_watts?, source: source? })
 }
 
 fn price(node: &Node, problems: &mut Problems) -> Option<Price> {

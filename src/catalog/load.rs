@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::edit::{self, Assignment};
-use crate::catalog::lookup::{Found, Places};
+use crate::catalog::lookup::{Found, SearchPath};
 use crate::catalog::node::{Node, parse};
 use crate::catalog::reader::{Problems, text};
 use crate::catalog::{engine, hardware, model, scenario};
 use crate::diagnostic::{Diagnostic, Place, Severity, Source};
+use crate::domain::acceptance::AcceptanceModel;
 use crate::domain::device::Device;
 use crate::domain::engine::Engine;
 use crate::domain::model::Model;
-use crate::domain::scenario::{Scenario, SweepAxes};
+use crate::domain::scenario::Scenario;
 use crate::words::Kind;
 
 /// What to load.
@@ -55,7 +56,7 @@ pub struct Input {
 /// # Errors
 ///
 /// Every mistake of every file that was read.
-pub fn load(places: &Places, request: &Request<'_>) -> Result<Loaded, Vec<Diagnostic>> {
+pub fn load(places: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Diagnostic>> {
     let found = places.find(Kind::Scenarios, request.scenario, None).map_err(|error| vec![error])?;
     let mut document = parse(&found.source);
     let mut problems = Problems::of(&document);
@@ -80,17 +81,23 @@ pub fn load(places: &Places, request: &Request<'_>) -> Result<Loaded, Vec<Diagno
     }
 }
 
+/// The numeric axes of a scenario with their lengths and the places that give them.
 fn longest_axis(root: &Node, scenario: &Scenario) -> Option<Place> {
-    let SweepAxes { batch, k, context } = &scenario.axes;
-    let lengths = [("batch", batch.len()), ("k", k.len()), ("context", context.len())];
-    let (key, _) = lengths.into_iter().max_by_key(|(_, length)| *length)?;
-    let section = root.get("sweep")?;
-    Some(section.get(key).unwrap_or(section).place.clone())
+    let axes = &scenario.axes;
+    let sweep = [("batch", axes.batch().len()), ("k", axes.k().len()), ("context", axes.context().len())];
+    let swept = sweep.into_iter().map(|(key, length)| (length, root.at(&["sweep", key])));
+    let alphas = scenario.drafters.iter().map(|drafter| {
+        let AcceptanceModel::Iid { alpha } = &drafter.acceptance.model;
+        let own = root.at(&["drafters", &drafter.label, "acceptance", "iid", "alpha"]);
+        (alpha.len(), own.or_else(|| root.at(&["acceptance", "iid", "alpha"])))
+    });
+    let given = swept.chain(alphas).filter_map(|(length, node)| Some((length, node?)));
+    given.max_by_key(|(length, _)| *length).map(|(_, node)| node.place.clone())
 }
 
 /// Reads the files that a scenario names.
 pub(super) struct Loader<'c> {
-    places: &'c Places,
+    places: &'c SearchPath,
     /// Where the scenario lies, from which its relative paths start.
     folder: Option<PathBuf>,
     inputs: Vec<Input>,
@@ -142,7 +149,7 @@ impl Loader<'_> {
         let mut problems = Problems::of(&document);
         let value = read(&document.root, &found.id, &mut problems);
         let mistakes = problems.finish();
-        let sound = mistakes.is_empty();
+        let sound = mistakes.iter().all(|one| one.severity == Severity::Warning);
         if first_time {
             self.mistakes.extend(mistakes);
         }

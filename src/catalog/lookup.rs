@@ -28,12 +28,12 @@ pub(super) struct Found {
 
 /// The places that are searched.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct SearchPath {
     /// `--catalog DIR`.
     pub catalog: Option<PathBuf>,
 }
 
-impl Places {
+impl SearchPath {
     /// Finds what a reference names; `beside` is the folder that a relative path starts from.
     pub(super) fn find(&self, kind: Kind, reference: &str, beside: Option<&Path>) -> Result<Found, Diagnostic> {
         if is_path(reference) {

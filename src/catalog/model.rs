@@ -29,25 +29,26 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
         name: name?.unwrap_or_else(|| id.to_owned()),
         role: role?.unwrap_or(Role::Target),
         vocab: vocab?,
-        shape: Shape::Aggregate(totals?),
+        shape: Shape::Aggregate(totals.as_ref()?.0),
         formats: match formats? {
             Some(formats) => formats,
             None => Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).ok()?,
         },
-        source: source?,
+        source: source?.or(totals?.1),
     })
 }
 
-fn aggregate(node: &Node, problems: &mut Problems) -> Option<Aggregate> {
+/// The totals, and where they are from.
+fn aggregate(node: &Node, problems: &mut Problems) -> Option<(Aggregate, Option<String>)> {
     let keys = Keys::all(&["matmul_params", "total_params", "kv_bytes_per_token", "source", "note"]);
     let mut fields = Fields::open(node, &keys, problems)?;
     let matmul = fields.required("matmul_params", |node, problems| number(node, problems, 1.0));
     let total = fields.required("total_params", |node, problems| number(node, problems, 1.0));
     let kv = fields.required("kv_bytes_per_token", |node, problems| quantity::<Bytes>(node, problems, 0.0));
-    fields.optional("source", text);
+    let source = fields.optional("source", text);
     fields.optional("note", text);
     match Aggregate::new(matmul?, total?, kv?.get()) {
-        Ok(aggregate) => Some(aggregate),
+        Ok(aggregate) => Some((aggregate, source?)),
         Err(error) => {
             let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
             problems.report(found.hint("matmul_params leaves the input embedding out, total_params holds everything"))

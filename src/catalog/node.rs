@@ -67,12 +67,9 @@ impl Node {
         self.entries().is_some_and(<[Entry]>::is_empty)
     }
 
-    /// The text, if it is one.
-    pub(super) fn as_text(&self) -> Option<&str> {
-        match &self.value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
+    /// The value under a path of keys.
+    pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
+        path.iter().try_fold(self, |node, key| node.get(key))
     }
 
     /// The value under a key of a table.

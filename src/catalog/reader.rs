@@ -1,5 +1,7 @@
 //! A reader that goes on after a mistake, so that a file's author sees all of them at once.
 
+use std::collections::HashSet;
+
 use crate::catalog::node::{Document, Node, Value};
 use crate::diagnostic::{Diagnostic, Place, nearest};
 
@@ -31,20 +33,20 @@ impl Problems {
     /// not be read, and a value on the broken line is a guess of the parser: neither is shown.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
         let broken = self.syntax.iter().any(|one| one.code == "syntax");
-        let broken_lines: Vec<_> = self.syntax.iter().filter_map(line).collect();
+        let broken_lines: HashSet<Option<usize>> = self.syntax.iter().map(line).collect();
         let sound = |one: &Diagnostic| {
-            !(broken && one.code == "missing-key") && line(one).is_none_or(|at| !broken_lines.contains(&at))
+            one.on_command_line() || !(broken && one.code == "missing-key") && !broken_lines.contains(&line(one))
         };
         let found: Vec<Diagnostic> = self.found.into_iter().filter(sound).collect();
         self.syntax.into_iter().chain(found).collect()
     }
 }
 
-/// The start of the line of a place.
-fn line(diagnostic: &Diagnostic) -> Option<(String, usize)> {
+/// Where the line of a place starts in its text.
+fn line(diagnostic: &Diagnostic) -> Option<usize> {
     let place = diagnostic.place.as_ref()?;
     let head = place.source.text.get(..place.span.start)?;
-    Some((place.source.name.clone(), head.rfind('\n').map_or(0, |at| at + 1)))
+    Some(head.rfind('\n').map_or(0, |at| at + 1))
 }
 
 /// The keys of a table: those this version reads, and those of the format that it does not read yet.

@@ -1,16 +1,19 @@
 //! `scenarios/<name>.toml` into a [`Scenario`].
 
+use std::num::NonZeroU64;
+
 use crate::catalog::acceptance::acceptance;
 use crate::catalog::check;
-use crate::catalog::drafter::{drafters, single_device};
+use crate::catalog::drafter::{Shared, drafters, single_device};
 use crate::catalog::load::Loader;
-use crate::catalog::node::{Node, Value};
+use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
 use crate::catalog::values::{LARGEST_INTEGER, integer, integer_axis, probability, quantity, word};
 use crate::diagnostic::Diagnostic;
-use crate::domain::axis::{Axis, AxisError};
+use crate::domain::axis::Axis;
 use crate::domain::deployment::MemoryPolicy;
+use crate::domain::engine::Engine;
 use crate::domain::scenario::{Scenario, SweepAxes};
 use crate::units::{Bytes, Probability};
 use crate::words::Roofline;
@@ -41,22 +44,24 @@ const DEFAULT_SEED: u64 = 5;
 pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<Scenario> {
     let mut fields = Fields::open(root, &KEYS, problems)?;
     let title = fields.required("title", text);
-    let hardware = fields
-        .required("hardware", |node, problems| axis_of(node, problems, |node, problems| loader.device(node, problems)));
-    let targets = fields
-        .required("target", |node, problems| axis_of(node, problems, |node, problems| loader.model(node, problems)));
-    let engines = match fields
-        .optional("engine", |node, problems| axis_of(node, problems, |node, problems| loader.engine(node, problems)))
-    {
-        Some(None) => loader.default_engine(fields.problems).map(|engine| vec![engine]),
-        read => read.flatten(),
-    };
+    let hardware = fields.required("hardware", |node, problems| {
+        axis_of(node, problems, |node, problems| loader.device(node, problems), |device| device.id.clone())
+    });
+    let targets = fields.required("target", |node, problems| {
+        axis_of(node, problems, |node, problems| loader.model(node, problems), |model| model.id.clone())
+    });
+    let engines = engines(&mut fields, loader);
     let roofline = fields.optional("roofline", word::<Roofline>);
     let tensor_parallel =
-        fields.optional("tensor_parallel", |node, problems| one_or_many(node, problems, single_device));
+        fields.optional("tensor_parallel", |node, problems| axis_of(node, problems, single_device, u64::to_string));
     let shared = fields.optional("acceptance", acceptance);
     let drafting = fields.optional("drafters", |node, problems| {
-        drafters(node, problems, shared.as_ref().and_then(Option::as_ref), loader)
+        let shared = match &shared {
+            Some(Some(acceptance)) => Shared::Sound(acceptance),
+            Some(None) => Shared::Absent,
+            None => Shared::Wrong,
+        };
+        drafters(node, problems, shared, loader)
     });
     let axes = fields.optional("sweep", sweep_axes);
     let memory = fields.optional("memory", memory);
@@ -80,40 +85,58 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         roofline: roofline?,
         tensor_parallel: tensor_parallel?.unwrap_or_else(|| vec![1]),
         drafters: drafting?.unwrap_or_default(),
-        axes: axes?.or_else(|| default_axes().ok())?,
+        axes: axes?.or_else(default_axes)?,
         memory: memory?.or_else(default_memory)?,
         simulate,
         seed: seed.unwrap_or(DEFAULT_SEED),
     })
 }
 
-/// An axis of named things, none named twice.
+/// The engines that a scenario names, or the one it gets without naming any.
+fn engines(fields: &mut Fields<'_, '_>, loader: &mut Loader<'_>) -> Option<Vec<Engine>> {
+    let named = fields.optional("engine", |node, problems| {
+        axis_of(node, problems, |node, problems| loader.engine(node, problems), |engine| engine.id.clone())
+    });
+    match named? {
+        Some(engines) => Some(engines),
+        None => loader.default_engine(fields.problems).map(|engine| vec![engine]),
+    }
+}
+
+/// An axis of things that tables tell apart by their labels, so that none may come twice.
 fn axis_of<T>(
     node: &Node,
     problems: &mut Problems,
     read: impl FnMut(&Node, &mut Problems) -> Option<T>,
+    label: impl Fn(&T) -> String,
 ) -> Option<Vec<T>> {
     let things = one_or_many(node, problems, read)?;
-    let Value::List(items) = &node.value else {
-        return Some(things);
-    };
-    let names: Vec<Option<&str>> = items.iter().map(Node::as_text).collect();
-    for (at, item) in items.iter().enumerate() {
-        if names[..at].contains(&names[at]) {
-            let error = AxisError::Repeated { position: at + 1 };
-            return problems.report(Diagnostic::error("bad-axis", format!("`{}`: {error}", node.path)).at(&item.place));
+    let labels: Vec<String> = things.iter().map(label).collect();
+    match (0..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
+        None => Some(things),
+        Some(at) => {
+            let message = format!("`{}` has `{}` twice", node.path, labels[at]);
+            let hint = "name each once; two files are told apart by their names";
+            problems.report(Diagnostic::error("bad-axis", message).at(&node.place).hint(hint))
         }
     }
-    Some(things)
 }
 
 /// What is swept when a scenario does not say; the manifest states it.
-fn default_axes() -> Result<SweepAxes, AxisError> {
-    Ok(SweepAxes {
-        batch: Axis::powers_of_two(1, 256)?,
-        k: Axis::range(1, 8, 1)?,
-        context: Axis::list(vec![2048, 16_384])?,
-    })
+fn default_batch() -> Option<Axis<u64>> {
+    Axis::powers_of_two(1, 256).ok()
+}
+
+fn default_k() -> Option<Axis<u64>> {
+    Axis::range(1, 8, 1).ok()
+}
+
+fn default_context() -> Option<Axis<u64>> {
+    Axis::list(vec![2048, 16_384]).ok()
+}
+
+fn default_axes() -> Option<SweepAxes> {
+    SweepAxes::new(default_batch()?, default_k()?, default_context()?).ok()
 }
 
 fn sweep_axes(node: &Node, problems: &mut Problems) -> Option<SweepAxes> {
@@ -121,36 +144,33 @@ fn sweep_axes(node: &Node, problems: &mut Problems) -> Option<SweepAxes> {
     let batch = fields.optional("batch", |node, problems| integer_axis(node, problems, 1, LARGEST_INTEGER));
     let k = fields.optional("k", |node, problems| integer_axis(node, problems, 0, LARGEST_K));
     let context = fields.optional("context", |node, problems| integer_axis(node, problems, 0, LARGEST_INTEGER));
-    let default = default_axes().ok()?;
-    Some(SweepAxes {
-        batch: batch?.unwrap_or(default.batch),
-        k: k?.unwrap_or(default.k),
-        context: context?.unwrap_or(default.context),
-    })
+    let (batch, k, context) =
+        (batch?.or_else(default_batch)?, k?.or_else(default_k)?, context?.or_else(default_context)?);
+    match SweepAxes::new(batch, k, context) {
+        Ok(axes) => Some(axes),
+        Err(error) => problems.report(Diagnostic::error("out-of-range", error.to_string()).at(&node.place)),
+    }
+}
+
+fn default_utilization() -> Option<Probability> {
+    Probability::new(MemoryPolicy::DEFAULT_UTILIZATION).ok()
 }
 
 fn default_memory() -> Option<MemoryPolicy> {
-    let utilization = Probability::new(MemoryPolicy::DEFAULT_UTILIZATION).ok()?;
-    MemoryPolicy::new(utilization, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS).ok()
+    MemoryPolicy::new(default_utilization()?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS).ok()
 }
 
 fn memory(node: &Node, problems: &mut Problems) -> Option<MemoryPolicy> {
     let mut fields = Fields::open(node, &Keys::all(&["utilization", "reserve", "block_tokens"]), problems)?;
-    let utilization = fields.optional("utilization", |node, problems| {
-        let share = probability(node, problems)?;
-        if share > Probability::ZERO {
-            return Some(share);
-        }
-        let message = format!("`{}` must be above 0", node.path);
-        problems.report(Diagnostic::error("out-of-range", message).at(&node.place))
-    });
+    let utilization = fields.optional("utilization", probability);
     let reserve = fields.optional("reserve", |node, problems| quantity::<Bytes>(node, problems, 0.0));
     let block = fields.optional("block_tokens", |node, problems| integer(node, problems, 1, 1 << 20));
-    let default = default_memory()?;
-    let policy = MemoryPolicy::new(
-        utilization?.unwrap_or(default.utilization),
-        reserve?.unwrap_or(default.reserve),
-        block?.unwrap_or(default.block_tokens()),
-    );
-    policy.ok()
+    let block = block?.and_then(NonZeroU64::new).unwrap_or(MemoryPolicy::DEFAULT_BLOCK_TOKENS);
+    match MemoryPolicy::new(utilization?.or_else(default_utilization)?, reserve?.unwrap_or(Bytes::ZERO), block) {
+        Ok(policy) => Some(policy),
+        Err(error) => {
+            let place = node.get("utilization").unwrap_or(node).place.clone();
+            problems.report(Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&place))
+        }
+    }
 }

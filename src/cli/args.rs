@@ -51,9 +51,9 @@ pub struct SweepArgs {
     /// Leave out points that do not fit in memory.
     #[arg(long)]
     pub only_fitting: bool,
-    /// Refuse larger sweeps.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
-    pub max_points: u64,
+    /// Refuse larger sweeps [default: 1000000000].
+    #[arg(long, value_name = "N")]
+    pub max_points: Option<u64>,
 }
 
 /// Flags that every command has.
@@ -89,11 +89,7 @@ impl CommonArgs {
     /// Changes to the scenario in their order; `--engine` comes last.
     #[must_use]
     pub fn changes(&self) -> Vec<Assignment> {
-        let engine = self.engine.iter().map(|name| Assignment {
-            flag: "--engine ",
-            path: "engine".to_owned(),
-            value: name.clone(),
-        });
+        let engine = self.engine.iter().map(|name| Assignment::engine(name));
         self.set.iter().cloned().chain(engine).collect()
     }
 

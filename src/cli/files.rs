@@ -1,7 +1,7 @@
 //! The only writer of files: each is written under a temporary name and renamed when all is well.
 
 use std::fs::{File, create_dir_all, remove_file};
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -110,8 +110,11 @@ impl Results {
         rest.is_some_and(|rest| !rest.is_empty()) && !name.contains(['/', '\\'])
     }
 
-    /// Gives every file its final name, in the order in which they were finished, and removes `stale`
-    /// files of an earlier run; returns the names given.
+    /// Gives every file its final name and removes `stale` files of an earlier run; returns the names
+    /// given.
+    ///
+    /// The last file is the manifest: an old one goes before anything else changes, the new one comes
+    /// when all is done, so that a folder with a manifest is never half old and half new.
     ///
     /// # Errors
     ///
@@ -119,13 +122,21 @@ impl Results {
     pub fn publish(self, stale: &[String]) -> Result<Vec<PathBuf>, Error> {
         let old: Vec<PathBuf> =
             stale.iter().filter(|name| self.holds(name)).map(|name| self.folder.join(name)).collect();
+        for (_, path) in &self.finished {
+            if path.is_dir() {
+                return Err(at(path)(ErrorKind::IsADirectory.into()));
+            }
+        }
+        if let Some((_, manifest)) = self.finished.last().filter(|(_, path)| path.exists()) {
+            remove_file(manifest).map_err(at(manifest))?;
+        }
+        for path in old {
+            remove_file(&path).map_err(at(&path))?;
+        }
         let mut names = Vec::new();
         for (file, path) in self.finished {
             file.persist(&path).map_err(|error| at(&path)(error.error))?;
             names.push(path);
-        }
-        for path in old {
-            remove_file(&path).map_err(at(&path))?;
         }
         Ok(names)
     }

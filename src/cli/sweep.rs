@@ -5,57 +5,51 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value, json};
 
 use crate::catalog::load::{Loaded, Request, load};
-use crate::catalog::lookup::Places;
+use crate::catalog::lookup::SearchPath;
 use crate::cli::args::{CommonArgs, SweepArgs};
 use crate::cli::error::Error;
-use crate::cli::files::{Growing, Results};
+use crate::cli::files::Results;
 use crate::cli::publish::publish;
-use crate::cli::{progress, terminal};
+use crate::cli::streams::{Route, Streams};
+use crate::cli::{progress, stop_on_signal, terminal};
 use crate::diagnostic::{Diagnostic, render};
 use crate::parallel::{Failure, Outcome};
 use crate::report::manifest::{Input, manifest};
-use crate::report::sample::{Gathered, Sample};
+use crate::report::sample::{Gathered, Sample, SamplePlan};
 use crate::report::{self, chart, json, table, trust};
 use crate::sweep::grid::{Grid, Tile};
 use crate::sweep::row::Row;
 use crate::sweep::run::run;
 use crate::words::{FileForm, Format};
 
-pub(super) fn sweep(args: &SweepArgs, stop: &AtomicBool) -> Result<(), Error> {
+/// Larger sweeps are refused unless the user says how large they may be.
+const MOST_POINTS: u64 = 1_000_000_000;
+
+pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.write)?;
     let loaded = open(&args.common)?;
-    let scenario = &loaded.scenario;
-    let grid = Grid::new(scenario)
+    let grid = Grid::new(&loaded.scenario)
         .map_err(|error| Error::Input(vec![Diagnostic::error("missing-figure", error.to_string())]))?;
-    let points = grid.points(args.max_points).map_err(|error| {
-        let hint = "take fewer values on an axis, or raise --max-points";
-        let found = Diagnostic::error("too-many-points", error.to_string()).hint(hint);
-        Error::Input(vec![loaded.longest_axis.iter().fold(found, Diagnostic::at)])
-    })?;
+    let points = points(args, &loaded, &grid)?;
     let options = json!({ "only_fitting": args.only_fitting });
-    let manifest = manifest("sweep", scenario, &inputs(&loaded), &options);
+    let manifest = manifest("sweep", &loaded.scenario, &inputs(&loaded), &options);
 
+    let stop = stop_on_signal()?;
     let mut results = match forms.any {
-        true => Some(Results::open(&args.out, &scenario.name, "sweep")?),
+        true => Some(Results::open(&args.out, &loaded.scenario.name, "sweep")?),
         false => None,
     };
-    let mut streams = Streams::start(args, &forms, results.as_ref(), &manifest)?;
-    let sample = price(args, &grid, points, &mut streams, stop)?;
+    let route = |file: bool, format: Format| Route { file, stdout: args.format == format };
+    let (csv, json) = (route(forms.csv, Format::Csv), route(forms.json, Format::Json));
+    let mut streams = Streams::start(csv, json, results.as_ref(), &manifest)?;
+    let plan = SamplePlan::new(&grid, args.only_fitting);
+    let sample = price(args, &grid, &plan, points, &mut streams, &stop)?;
     streams.finish(results.as_mut())?;
-
-    let mut published = Vec::new();
-    if let Some(mut results) = results {
-        for form in &forms.charts {
-            for drawn in
-                chart::charts(&sample, &scenario.title, *form).map_err(|error| Error::Internal(error.to_string()))?
-            {
-                results.add(&drawn.ending, &drawn.bytes)?;
-            }
-        }
-        published = publish(results, manifest)?;
-    }
-    let names: Vec<String> = published.iter().map(|path| path.display().to_string()).collect();
-    show(args, &sample, &loaded, &names)
+    let written = match results {
+        Some(results) => write_rest(results, &forms, &sample, &loaded, manifest)?,
+        None => Vec::new(),
+    };
+    show(args, &sample, &loaded, &written)
 }
 
 /// Reads the scenario and tells its warnings.
@@ -63,14 +57,26 @@ fn open(common: &CommonArgs) -> Result<Loaded, Error> {
     if let Some(catalog) = common.catalog.as_ref().filter(|catalog| !catalog.is_dir()) {
         return Err(Error::Usage(format!("--catalog {}: there is no such folder", catalog.display())));
     }
-    let places = Places { catalog: common.catalog.clone() };
+    let path = SearchPath { catalog: common.catalog.clone() };
     let changes = common.changes();
     let request = Request { scenario: &common.scenario, changes: &changes, seed: common.seed };
-    let loaded = load(&places, &request).map_err(Error::Input)?;
+    let loaded = load(&path, &request).map_err(Error::Input)?;
     if !loaded.warnings.is_empty() && !common.quiet {
         terminal::note(&render(&loaded.warnings, terminal::color_stderr(common.color)));
     }
     Ok(loaded)
+}
+
+/// The number of points, unless it is beyond what may be priced.
+fn points(args: &SweepArgs, loaded: &Loaded, grid: &Grid<'_>) -> Result<u64, Error> {
+    grid.points(args.max_points.unwrap_or(MOST_POINTS)).map_err(|error| match args.max_points {
+        Some(_) => Error::Usage(format!("{error}: raise --max-points, or take fewer values on an axis")),
+        None => {
+            let hint = "take fewer values on an axis, or raise --max-points";
+            let found = Diagnostic::error("too-many-points", error.to_string()).hint(hint);
+            Error::Input(vec![loaded.longest_axis.iter().fold(found, Diagnostic::at)])
+        }
+    })
 }
 
 fn inputs(loaded: &Loaded) -> Vec<Input<'_>> {
@@ -115,37 +121,50 @@ struct Piece {
     gathered: Gathered,
 }
 
-/// Prices every tile; rows go to the streams, a sample stays.
-fn price<'g>(
-    args: &SweepArgs,
-    grid: &'g Grid<'g>,
-    points: u64,
-    streams: &mut Streams,
-    stop: &AtomicBool,
-) -> Result<Sample<'g>, Error> {
-    let mut sample = Sample::plan(grid, args.only_fitting);
-    let plan = Sample::plan(grid, args.only_fitting);
-    let (wants_csv, wants_json) = (streams.csv.wanted(), streams.json.wanted());
-    let make = |tile: &Tile, rows: &[Row<'_>]| -> Result<Piece, Error> {
-        let gathered = plan.gather(tile, rows);
+/// Turns the rows of tiles into what is written and kept of them.
+struct Maker<'a, 'g> {
+    plan: &'a SamplePlan<'g>,
+    only_fitting: bool,
+    csv: bool,
+    json: bool,
+}
+
+impl Maker<'_, '_> {
+    fn piece(&self, tile: &Tile, rows: &[Row<'_>]) -> Result<Piece, Error> {
+        let gathered = self.plan.gather(tile, rows);
         let fitting: Vec<Row<'_>>;
-        let kept = if args.only_fitting {
+        let kept = if self.only_fitting {
             fitting = rows.iter().filter(|row| row.memory.fits).copied().collect();
             &fitting
         } else {
             rows
         };
-        let csv = if wants_csv {
-            report::csv::rows(kept).map_err(|error| Error::Internal(error.to_string()))?
-        } else {
-            Vec::new()
-        };
-        let json = if wants_json { json::rows(kept) } else { Vec::new() };
-        Ok(Piece { rows: rows.len() as u64, kept: kept.len() as u64, csv, json, gathered })
-    };
+        let csv = if self.csv { report::csv::rows(kept) } else { Ok(Vec::new()) };
+        Ok(Piece {
+            rows: rows.len() as u64,
+            kept: kept.len() as u64,
+            csv: csv.map_err(|error| Error::Internal(error.to_string()))?,
+            json: if self.json { json::rows(kept) } else { Vec::new() },
+            gathered,
+        })
+    }
+}
+
+/// Prices every tile; rows go to the streams, a sample stays.
+fn price<'p, 'g>(
+    args: &SweepArgs,
+    grid: &'g Grid<'g>,
+    plan: &'p SamplePlan<'g>,
+    points: u64,
+    streams: &mut Streams,
+    stop: &AtomicBool,
+) -> Result<Sample<'p, 'g>, Error> {
+    let (csv, json) = (streams.csv.wanted(), streams.json.wanted());
+    let maker = Maker { plan, only_fitting: args.only_fitting, csv, json };
+    let mut sample = Sample::empty(plan);
     let bar = progress::bar(points, args.common.quiet);
     let mut kept = 0;
-    let outcome = run(grid, args.common.threads(), stop, make, |piece: Result<Piece, Error>| {
+    let take = |piece: Result<Piece, Error>| {
         let piece = piece?;
         streams.csv.write(&piece.csv)?;
         streams.json.write_joined(&piece.json)?;
@@ -153,7 +172,8 @@ fn price<'g>(
         kept += piece.kept;
         bar.inc(piece.rows);
         Ok(())
-    });
+    };
+    let outcome = run(grid, args.common.threads(), stop, |tile, rows| maker.piece(tile, rows), take);
     bar.finish_and_clear();
     match outcome {
         Ok(Outcome::Finished) if kept == 0 => {
@@ -166,70 +186,26 @@ fn price<'g>(
     }
 }
 
-/// Where rows go while they are priced.
-struct Streams {
-    csv: Stream,
-    json: Stream,
-}
-
-/// One form of rows, to a file, to standard output, to both or nowhere.
-struct Stream {
-    file: Option<Growing>,
-    stdout: bool,
-    empty: bool,
-}
-
-impl Streams {
-    fn start(args: &SweepArgs, forms: &Forms, results: Option<&Results>, manifest: &Value) -> Result<Self, Error> {
-        let open = |wanted: bool, ending: &str, stdout: bool| -> Result<Stream, Error> {
-            let file = results.filter(|_| wanted).map(|results| results.start(ending)).transpose()?;
-            Ok(Stream { file, stdout, empty: true })
-        };
-        let mut csv = open(forms.csv, "csv", args.format == Format::Csv)?;
-        let mut json = open(forms.json, "json", args.format == Format::Json)?;
-        csv.write(&report::csv::header().map_err(|error| Error::Internal(error.to_string()))?)?;
-        json.write(&json::head(manifest))?;
-        Ok(Self { csv, json })
-    }
-
-    fn finish(mut self, results: Option<&mut Results>) -> Result<(), Error> {
-        self.json.write(&json::tail())?;
-        if let Some(results) = results {
-            for file in [self.csv.file, self.json.file].into_iter().flatten() {
-                results.finish(file)?;
-            }
+/// Draws the charts and gives every file its name; returns the names.
+fn write_rest(
+    mut results: Results,
+    forms: &Forms,
+    sample: &Sample<'_, '_>,
+    loaded: &Loaded,
+    manifest: Value,
+) -> Result<Vec<String>, Error> {
+    for form in &forms.charts {
+        let charts = chart::charts(sample, &loaded.scenario.title, *form);
+        for drawn in charts.map_err(|error| Error::Internal(error.to_string()))? {
+            results.add(&drawn.ending, &drawn.bytes)?;
         }
-        Ok(())
     }
-}
-
-impl Stream {
-    fn wanted(&self) -> bool {
-        self.file.is_some() || self.stdout
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if let Some(file) = &mut self.file {
-            file.write(bytes)?;
-        }
-        if self.stdout { terminal::print(bytes) } else { Ok(()) }
-    }
-
-    /// Writes a piece that stands in a list, with a comma between it and the one before.
-    fn write_joined(&mut self, piece: &[u8]) -> Result<(), Error> {
-        if piece.is_empty() {
-            return Ok(());
-        }
-        if !self.empty {
-            self.write(b",")?;
-        }
-        self.empty = false;
-        self.write(piece)
-    }
+    let published = publish(results, manifest)?;
+    Ok(published.iter().map(|path| path.display().to_string()).collect())
 }
 
 /// Tables and what to think of them.
-fn show(args: &SweepArgs, sample: &Sample<'_>, loaded: &Loaded, written: &[String]) -> Result<(), Error> {
+fn show(args: &SweepArgs, sample: &Sample<'_, '_>, loaded: &Loaded, written: &[String]) -> Result<(), Error> {
     let scenario = &loaded.scenario;
     let trust = trust::lines(scenario);
     let every_row = written.iter().find(|name| name.ends_with(".csv") || name.ends_with("sweep.json"));

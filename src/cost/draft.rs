@@ -3,6 +3,7 @@
 use crate::cost::pass::{PassCost, aggregate};
 use crate::cost::roofline::Rates;
 use crate::cost::shape::PassShape;
+use crate::domain::drafter::CostRatio;
 use crate::domain::model::Model;
 use crate::units::Seconds;
 use crate::words::Bound;
@@ -20,7 +21,7 @@ pub enum DraftPricing<'a> {
     /// A constant share of the plain step for each draft.
     Constant {
         /// Draft pass over plain step.
-        cost_ratio: f64,
+        cost_ratio: CostRatio,
     },
 }
 
@@ -52,6 +53,8 @@ pub fn draft_pass(pricing: &DraftPricing<'_>, plain_step: &PassCost, batch: f64,
             let pass = aggregate(model, *rates, PassShape::decode(batch, context));
             DraftPass { seconds: pass.seconds(), bound: Some(pass.bound()) }
         }
-        DraftPricing::Constant { cost_ratio } => DraftPass { seconds: plain_step.seconds() * *cost_ratio, bound: None },
+        DraftPricing::Constant { cost_ratio } => {
+            DraftPass { seconds: plain_step.seconds() * cost_ratio.get(), bound: None }
+        }
     }
 }

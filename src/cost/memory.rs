@@ -1,5 +1,7 @@
 //! What a replica holds in memory, and how many sequences fit.
 
+use std::num::NonZeroU64;
+
 use crate::domain::deployment::MemoryPolicy;
 use crate::domain::device::Device;
 use crate::domain::model::Model;
@@ -34,8 +36,8 @@ pub struct Demand {
     pub drafter: Held,
     /// Neither weights nor KV.
     pub reserve: Bytes,
-    /// Tokens in one KV block, at least 1.
-    pub block_tokens: u64,
+    /// Tokens in one KV block.
+    pub block_tokens: NonZeroU64,
 }
 
 /// The bytes a replica holds on one device, line by line.
@@ -64,7 +66,7 @@ impl Footprint {
 /// The bytes of a device that an engine may use: `utilization x capacity`.
 #[must_use]
 pub fn usable(device: &Device, policy: &MemoryPolicy) -> Bytes {
-    device.memory.capacity * policy.utilization.get()
+    device.memory.capacity * policy.utilization().get()
 }
 
 impl Demand {
@@ -74,7 +76,7 @@ impl Demand {
         Self {
             target: Held::by(target),
             drafter: drafter.map_or(Held::NOTHING, Held::by),
-            reserve: policy.reserve,
+            reserve: policy.reserve(),
             block_tokens: policy.block_tokens(),
         }
     }
@@ -89,7 +91,8 @@ impl Demand {
     /// writes k + 1 positions: the last emitted token and k drafts.
     #[must_use]
     pub fn slots(&self, context: u64, k: u64) -> u64 {
-        (context + k + 1).next_multiple_of(self.block_tokens)
+        let slots = context.saturating_add(k).saturating_add(1);
+        slots.div_ceil(self.block_tokens.get()).saturating_mul(self.block_tokens.get())
     }
 
     /// KV bytes of one sequence: slots times the KV bytes of target and drafter.
@@ -97,10 +100,11 @@ impl Demand {
     /// # Examples
     ///
     /// ```
+    /// use std::num::NonZeroU64;
     /// use specplan::cost::memory::{Demand, Held};
     /// use specplan::units::Bytes;
     /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv_per_token: Bytes::new(kv) };
-    /// let demand = Demand { target: held(16.06e9, 131072.0), drafter: held(2.47e9, 32768.0), reserve: Bytes::ZERO, block_tokens: 16 };
+    /// let demand = Demand { target: held(16.06e9, 131072.0), drafter: held(2.47e9, 32768.0), reserve: Bytes::ZERO, block_tokens: NonZeroU64::new(16).unwrap() };
     /// // 2048 + 4 + 1 = 2053 slots become 2064; 2064 x 163840 bytes.
     /// assert_eq!(demand.bytes_per_sequence(2048, 4).get(), 338_165_760.0);
     /// ```
@@ -135,10 +139,11 @@ impl Demand {
     /// # Examples
     ///
     /// ```
+    /// use std::num::NonZeroU64;
     /// use specplan::cost::memory::{Demand, Held};
     /// use specplan::units::Bytes;
     /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv_per_token: Bytes::new(kv) };
-    /// let demand = Demand { target: held(10.0, 2.0), drafter: Held::NOTHING, reserve: Bytes::new(5.0), block_tokens: 1 };
+    /// let demand = Demand { target: held(10.0, 2.0), drafter: Held::NOTHING, reserve: Bytes::new(5.0), block_tokens: NonZeroU64::MIN };
     /// // (100 - 5 - 10) / (2 x (3 + 1)) = 10.6
     /// assert_eq!(demand.max_batch(Bytes::new(100.0), 3, 0), Some(10));
     /// ```

@@ -33,20 +33,32 @@ impl AxisValue for u64 {
 impl AxisValue for f64 {
     const ZERO: Self = 0.0;
 
-    /// Rounded to 12 decimals: a range from 0.5 in steps of 0.05 holds 0.65, the number a reader
-    /// would type, and not 0.6500000000000001.
+    /// Rounded to the decimals that `from` and `step` are written with: a range from 0.5 in steps of
+    /// 0.05 holds 0.65, the number a reader would type, and not 0.6500000000000001.
     fn stepped(from: Self, step: Self, index: u64) -> Self {
-        ((from + step * index as f64) * 1e12).round() / 1e12
+        if index == 0 {
+            return from;
+        }
+        let value = from + step * index as f64;
+        let decimals = decimals(from).max(decimals(step));
+        // The text of a finite number reads back as one.
+        format!("{value:.decimals$}").parse().unwrap_or(value)
     }
 
-    /// A step that misses `to` by rounding alone still reaches it.
+    /// A step that misses `to` by rounding alone, of the inputs or of their difference, still reaches it.
     fn steps_between(from: Self, to: Self, step: Self) -> u64 {
-        ((to - from) / step + 1e-9).floor() as u64
+        let slack = 1e-9 + 4.0 * Self::EPSILON * from.abs().max(to.abs()) / step;
+        ((to - from) / step + slack.min(0.25)).floor() as u64
     }
 
     fn doubled(from: Self, times: u64) -> Self {
         from * (times as f64).exp2()
     }
+}
+
+/// Digits after the point in the shortest decimal form.
+fn decimals(value: f64) -> usize {
+    value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
 impl AxisValue for Probability {
@@ -107,6 +119,9 @@ pub enum AxisError {
     /// The step is zero or negative.
     #[error("`step` must be above zero")]
     Step,
+    /// Rounding swallows the step.
+    #[error("`step` is too small to tell the values of the range apart")]
+    StepTooSmall,
     /// Doubling zero leads nowhere.
     #[error("a log2 range must start at 1 or above")]
     FromZero,
@@ -141,7 +156,7 @@ impl<T: AxisValue> Axis<T> {
     ///
     /// # Errors
     ///
-    /// [`AxisError::Backwards`], [`AxisError::Step`].
+    /// [`AxisError::Backwards`], [`AxisError::Step`], [`AxisError::StepTooSmall`].
     pub fn range(from: T, to: T, step: T) -> Result<Self, AxisError> {
         if step <= T::ZERO {
             return Err(AxisError::Step);
@@ -150,6 +165,10 @@ impl<T: AxisValue> Axis<T> {
             return Err(AxisError::Backwards);
         }
         let count = T::steps_between(from, to, step).saturating_add(1);
+        // Floats lie farthest apart at the upper end.
+        if count > 1 && T::stepped(from, step, count - 2) >= T::stepped(from, step, count - 1) {
+            return Err(AxisError::StepTooSmall);
+        }
         Ok(Self(Values::Range { from, step, count }))
     }
 
@@ -183,11 +202,38 @@ impl<T: AxisValue> Axis<T> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// The values if they are listed or few, else `None`: for texts that must stay short.
+    /// How the axis is given: every value of a list, the rule of a range.
     #[must_use]
-    pub fn listed(&self, at_most: u64) -> Option<Vec<T>> {
-        (self.len() <= at_most).then(|| self.iter().collect())
+    pub fn described(&self) -> Described<'_, T> {
+        match &self.0 {
+            Values::List(values) => Described::List(values),
+            Values::Range { from, step, count } => Described::Range { from: *from, step: *step, count: *count },
+            Values::Powers { from, count } => Described::Powers { from: *from, count: *count },
+        }
     }
+}
+
+/// How an axis is given. Equal descriptions mean equal values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Described<'a, T> {
+    /// These values.
+    List(&'a [T]),
+    /// `from`, `from + step`, …
+    Range {
+        /// The first value.
+        from: T,
+        /// Between neighbours.
+        step: T,
+        /// How many values.
+        count: u64,
+    },
+    /// `from`, twice `from`, …
+    Powers {
+        /// The first value.
+        from: T,
+        /// How many values.
+        count: u64,
+    },
 }
 
 impl Axis<u64> {
@@ -215,7 +261,6 @@ mod tests {
     fn a_huge_range_is_counted_and_not_expanded() {
         let axis = Axis::range(1_u64, 1_000_000_000_000_000, 1).unwrap();
         assert_eq!((axis.len(), axis.get(999_999_999_999_999)), (1_000_000_000_000_000, 1_000_000_000_000_000));
-        assert_eq!(axis.listed(1000), None);
     }
 
     #[test]
@@ -225,6 +270,15 @@ mod tests {
         assert_eq!(Axis::powers_of_two(3, 23).unwrap().iter().collect::<Vec<_>>(), [3, 6, 12]);
     }
 
+    /// Fine steps are not rounded away, and the first value is the one given.
+    #[test]
+    fn a_range_keeps_the_digits_it_is_given() {
+        let values = |from, to, step| Axis::range(from, to, step).unwrap().iter().collect::<Vec<f64>>();
+        assert_eq!(values(1e-14, 1e-13, 3e-14), [1e-14, 4e-14, 7e-14, 1e-13]);
+        assert_eq!(values(0.123_456_789_012_345_67, 0.5, 1.0), [0.123_456_789_012_345_67]);
+        assert_eq!(values(0.999_999_999_999, 1.0, 5e-13), [0.999_999_999_999, 0.999_999_999_999_5, 1.0]);
+    }
+
     #[test]
     fn what_is_no_axis_is_refused() {
         assert_eq!(Axis::<u64>::list(vec![]), Err(AxisError::Empty));
@@ -232,5 +286,6 @@ mod tests {
         assert_eq!(Axis::range(2_u64, 1, 1), Err(AxisError::Backwards));
         assert_eq!(Axis::range(0.5, 0.9, 0.0), Err(AxisError::Step));
         assert_eq!(Axis::powers_of_two(0, 8), Err(AxisError::FromZero));
+        assert_eq!(Axis::range(0.5, 0.9, 1e-17), Err(AxisError::StepTooSmall));
     }
 }

@@ -20,8 +20,8 @@ pub struct Device {
     pub peaks: Peaks,
     /// Scale-up link; absent: no tensor parallelism.
     pub link: Option<Link>,
-    /// Board power in watts.
-    pub tdp_watts: Option<f64>,
+    /// Board power.
+    pub power: Option<Power>,
     /// Rent.
     pub price: Option<Price>,
 }
@@ -48,6 +48,15 @@ pub struct Link {
     pub domain: u64,
     /// Where it is from.
     pub source: String,
+}
+
+/// Board power.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Power {
+    /// The design limit in watts.
+    pub tdp_watts: f64,
+    /// Where it is from, if the file says.
+    pub source: Option<String>,
 }
 
 /// What an hour costs.

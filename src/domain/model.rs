@@ -40,6 +40,9 @@ pub struct Aggregate {
 /// Why totals cannot be those of a model.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AggregateError {
+    /// A count is negative, not finite, or zero where it cannot be.
+    #[error("counts are finite and not negative, and some parameters are multiplied")]
+    NotACount,
     /// More parameters are multiplied than exist.
     #[error("matmul_params ({matmul}) exceeds total_params ({total})")]
     MoreUsedThanHeld {
@@ -51,12 +54,17 @@ pub enum AggregateError {
 }
 
 impl Aggregate {
-    /// Totals that agree with each other. All are finite and not negative.
+    /// Totals that agree with each other.
     ///
     /// # Errors
     ///
-    /// [`AggregateError`] if more parameters are multiplied than held.
+    /// [`AggregateError`] if a count is negative or not finite, no parameter is multiplied, or more are
+    /// multiplied than held.
     pub fn new(matmul_params: f64, total_params: f64, kv_bytes_per_token: f64) -> Result<Self, AggregateError> {
+        let counts = [matmul_params, total_params, kv_bytes_per_token];
+        if counts.iter().any(|count| !count.is_finite() || *count < 0.0) || matmul_params <= 0.0 {
+            return Err(AggregateError::NotACount);
+        }
         if matmul_params > total_params {
             return Err(AggregateError::MoreUsedThanHeld { matmul: matmul_params, total: total_params });
         }

@@ -1,6 +1,6 @@
 //! A study: what is priced, and over which values.
 
-use crate::domain::axis::Axis;
+use crate::domain::axis::{Axis, Described};
 use crate::domain::deployment::MemoryPolicy;
 use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
@@ -41,12 +41,47 @@ pub struct Scenario {
 /// The numeric axes of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepAxes {
+    batch: Axis<u64>,
+    k: Axis<u64>,
+    context: Axis<u64>,
+}
+
+/// A batch of no sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a batch has at least one sequence")]
+pub struct EmptyBatch;
+
+impl SweepAxes {
+    /// The axes of a sweep.
+    ///
+    /// # Errors
+    ///
+    /// [`EmptyBatch`] if the batch axis starts at 0 or lists it.
+    pub fn new(batch: Axis<u64>, k: Axis<u64>, context: Axis<u64>) -> Result<Self, EmptyBatch> {
+        let has_none = match batch.described() {
+            Described::List(values) => values.contains(&0),
+            Described::Range { from, .. } | Described::Powers { from, .. } => from == 0,
+        };
+        if has_none { Err(EmptyBatch) } else { Ok(Self { batch, k, context }) }
+    }
+
     /// Sequences decoded together, at least 1.
-    pub batch: Axis<u64>,
+    #[must_use]
+    pub const fn batch(&self) -> &Axis<u64> {
+        &self.batch
+    }
+
     /// Draft tokens for each round.
-    pub k: Axis<u64>,
+    #[must_use]
+    pub const fn k(&self) -> &Axis<u64> {
+        &self.k
+    }
+
     /// Tokens already in the KV cache of each sequence.
-    pub context: Axis<u64>,
+    #[must_use]
+    pub const fn context(&self) -> &Axis<u64> {
+        &self.context
+    }
 }
 
 impl Scenario {

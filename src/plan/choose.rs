@@ -24,7 +24,7 @@ pub struct Choice {
 ///
 /// ```
 /// use specplan::acceptance::model::Process;
-/// use specplan::domain::{deployment::MemoryPolicy, drafter::DraftSource};
+/// use specplan::domain::{deployment::MemoryPolicy, drafter::{CostRatio, DraftSource}};
 /// use specplan::plan::{choose::best_k, setup::Setup};
 /// use specplan::units::{Bytes, Probability};
 /// # use specplan::domain::{device::{Device, Memory, Peak, Peaks}, model::{Aggregate, Formats, Model, Shape}};
@@ -33,12 +33,12 @@ pub struct Choice {
 /// # let device = Device { id: "d".into(), name: "d".into(), vendor: None, family: None,
 /// #     memory: Memory { capacity: Bytes::new(80e9), bandwidth: BytesPerSecond::new(3e12), source: "s".into() },
 /// #     peaks: Peaks { stated: vec![(Dtype::Bf16, Peak::Rate(FlopsPerSecond::new(1e15)))], source: "s".into() },
-/// #     link: None, tdp_watts: None, price: None };
+/// #     link: None, power: None, price: None };
 /// # let target = Model { id: "t".into(), name: "t".into(), role: Role::Target, vocab: None,
 /// #     shape: Shape::Aggregate(Aggregate::new(7.5e9, 8e9, 131072.0)?),
 /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)?, source: None };
-/// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, 16)?;
-/// let free = DraftSource::Constant { cost_ratio: 0.0 };
+/// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS)?;
+/// let free = DraftSource::Constant { cost_ratio: CostRatio::FREE };
 /// let setup = Setup::new(&device, &target, Some(&free), &policy)?;
 /// let best = best_k(&setup, &Process::Iid { alpha: Probability::ONE }, 1.0, 2048.0, 8);
 /// assert_eq!((best.k, best.speedup), (8, 9.0));

@@ -39,7 +39,7 @@ pub struct Drawn {
 /// # Errors
 ///
 /// [`ChartError`] if the drawing library refuses; no input is known to make it.
-pub fn charts(sample: &Sample<'_>, title: &str, form: Form) -> Result<Vec<Drawn>, ChartError> {
+pub fn charts(sample: &Sample<'_, '_>, title: &str, form: Form) -> Result<Vec<Drawn>, ChartError> {
     let draw = |spec: spec::Chart| {
         let (bytes, ending) = match form {
             Form::Png => (canvas::png(|root, scale| draw(root, scale, &spec))?, "png"),

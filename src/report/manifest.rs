@@ -6,18 +6,16 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::domain::acceptance::{Acceptance, AcceptanceModel};
-use crate::domain::axis::{Axis, AxisValue};
+use crate::domain::axis::{Axis, AxisValue, Described};
 use crate::domain::device::{Device, Peak};
 use crate::domain::drafter::{DraftSource, Drafter};
+use crate::domain::engine::Engine;
 use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
 use crate::domain::simulate::Simulate;
 use crate::report::trust;
 use crate::units::Probability;
 use crate::words::Kind;
-
-/// Axes with more values are described by their first, their last and their number.
-const LISTED: u64 = 256;
 
 /// A file that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +63,8 @@ fn assumptions(scenario: &Scenario) -> Vec<String> {
         format!(
             "memory: weights by total parameters, KV of context + k + 1 tokens in blocks of {}, reserve {}; fits means at most {} of the capacity",
             policy.block_tokens(),
-            policy.reserve,
-            policy.utilization.get()
+            policy.reserve(),
+            policy.utilization().get()
         ),
         "base_memory_bytes leaves the drafter out and holds context + 1 tokens".to_owned(),
         "every draft pass reads the context of the round's start".to_owned(),
@@ -87,31 +85,40 @@ fn resolved(scenario: &Scenario) -> Value {
         "hardware": scenario.hardware.iter().map(device).collect::<Vec<_>>(),
         "target": scenario.targets.iter().map(model).collect::<Vec<_>>(),
         "engine": scenario.engines.iter().map(|engine| &engine.id).collect::<Vec<_>>(),
-        "roofline": scenario.roofline.map(|roofline| roofline.as_str()),
+        "roofline": rooflines(scenario),
         "tensor_parallel": scenario.tensor_parallel,
         "drafters": scenario.drafters.iter().map(drafter).collect::<Vec<_>>(),
         "sweep": {
-            "batch": axis(&scenario.axes.batch, Value::from),
-            "k": axis(&scenario.axes.k, Value::from),
-            "context": axis(&scenario.axes.context, Value::from),
+            "batch": axis(scenario.axes.batch(), Value::from),
+            "k": axis(scenario.axes.k(), Value::from),
+            "context": axis(scenario.axes.context(), Value::from),
         },
         "memory": {
-            "utilization": scenario.memory.utilization.get(),
-            "reserve_bytes": scenario.memory.reserve.get(),
-            "block_tokens": scenario.memory.block_tokens(),
+            "utilization": scenario.memory.utilization().get(),
+            "reserve_bytes": scenario.memory.reserve().get(),
+            "block_tokens": scenario.memory.block_tokens().get(),
         },
         "simulate": scenario.simulate.as_ref().map(simulate),
     })
 }
 
+/// The rooflines in force, by engine and target.
+fn rooflines(scenario: &Scenario) -> Vec<Value> {
+    let of = |engine: &Engine| {
+        let engine = engine.clone();
+        scenario.targets.iter().map(move |target| {
+            let roofline = scenario.roofline_of(&engine, target);
+            json!({ "engine": engine.id, "target": target.id, "roofline": roofline.as_str() })
+        })
+    };
+    scenario.engines.iter().flat_map(of).collect()
+}
+
 fn axis<T: AxisValue>(axis: &Axis<T>, value: impl Fn(T) -> Value) -> Value {
-    match axis.listed(LISTED) {
-        Some(values) => values.into_iter().map(value).collect(),
-        None => json!({
-            "first": value(axis.get(0)),
-            "last": value(axis.get(axis.len() - 1)),
-            "count": axis.len(),
-        }),
+    match axis.described() {
+        Described::List(values) => values.iter().copied().map(value).collect(),
+        Described::Range { from, step, count } => json!({ "from": value(from), "step": value(step), "count": count }),
+        Described::Powers { from, count } => json!({ "from": value(from), "scale": "log2", "count": count }),
     }
 }
 
@@ -123,11 +130,26 @@ fn device(device: &Device) -> Value {
     json!({
         "id": device.id,
         "name": device.name,
-        "memory_bytes": device.memory.capacity.get(),
-        "bandwidth_bytes_per_s": device.memory.bandwidth.get(),
-        "memory_source": device.memory.source,
-        "dense_peaks": peaks.collect::<Vec<_>>(),
-        "peak_source": device.peaks.source,
+        "vendor": device.vendor,
+        "family": device.family,
+        "memory": {
+            "capacity_bytes": device.memory.capacity.get(),
+            "bandwidth_bytes_per_s": device.memory.bandwidth.get(),
+            "source": device.memory.source,
+        },
+        "peak": { "dense": peaks.collect::<Vec<_>>(), "source": device.peaks.source },
+        "link": device.link.as_ref().map(|link| json!({
+            "kind": link.kind,
+            "bandwidth_bytes_per_s": link.bandwidth.get(),
+            "domain": link.domain,
+            "source": link.source,
+        })),
+        "power": device.power.as_ref().map(|power| json!({ "tdp_watts": power.tdp_watts, "source": power.source })),
+        "price": device.price.as_ref().map(|price| json!({
+            "usd_per_hour": price.usd_per_hour,
+            "date": price.date,
+            "source": price.source,
+        })),
     })
 }
 
@@ -136,11 +158,13 @@ fn model(model: &Model) -> Value {
         "id": model.id,
         "name": model.name,
         "role": model.role.as_str(),
+        "vocab": model.vocab,
         "matmul_params": model.matmul_params(),
         "total_params": model.total_params(),
         "kv_bytes_per_token": model.kv_bytes_per_token().get(),
         "weights": model.formats.weights().as_str(),
         "activations": model.formats.activations.as_str(),
+        "kv": model.formats.kv.as_str(),
         "source": model.source,
     })
 }
@@ -148,7 +172,7 @@ fn model(model: &Model) -> Value {
 fn drafter(drafter: &Drafter) -> Value {
     let source = match &drafter.source {
         DraftSource::Model(drafting) => json!({ "model": model(drafting) }),
-        DraftSource::Constant { cost_ratio } => json!({ "constant": { "cost_ratio": cost_ratio } }),
+        DraftSource::Constant { cost_ratio } => json!({ "constant": { "cost_ratio": cost_ratio.get() } }),
     };
     json!({ "label": drafter.label, "source": source, "acceptance": acceptance(&drafter.acceptance) })
 }

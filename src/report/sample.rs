@@ -13,34 +13,50 @@ const BATCHES: u64 = 64;
 const ACCEPTANCES: u64 = 8;
 const KS: u64 = 24;
 
-/// The sample of a grid: first its plan, then, absorbed piece by piece, its values.
+/// Which points of a grid a sample keeps.
 #[derive(Debug)]
-pub struct Sample<'g> {
-    /// The panels kept, in grid order.
-    pub panels: Vec<Panel<'g>>,
-    /// How many more the grid has.
-    pub omitted_panels: u64,
-    /// Whether points that do not fit are left out.
+pub struct SamplePlan<'g> {
+    panels: Vec<PanelPlan<'g>>,
+    omitted_panels: u64,
+    lines: u64,
     only_fitting: bool,
 }
 
-/// One block at one context.
+/// Which points of one block at one context a sample keeps.
 #[derive(Debug)]
-pub struct Panel<'g> {
+pub struct PanelPlan<'g> {
     /// The block.
     pub block: &'g Block<'g>,
-    /// Its index in the grid.
     block_index: usize,
     /// The context.
     pub context: u64,
     context_index: u64,
     /// Batches kept, in axis order.
     pub batch: Picked,
-    batch_length: u64,
-    /// Acceptances kept.
+    /// How many batches the axis has, kept or not.
+    pub batch_length: u64,
+    /// Acceptances kept; their values are their indices.
     pub acceptance: Picked,
     /// Draft lengths kept.
     pub k: Picked,
+}
+
+/// A sample of a grid, filled piece by piece.
+#[derive(Debug)]
+pub struct Sample<'p, 'g> {
+    /// The panels kept, in grid order.
+    pub panels: Vec<Panel<'p, 'g>>,
+    /// How many more the grid has.
+    pub omitted_panels: u64,
+    /// All combinations of panel and acceptance that the grid has.
+    pub lines: u64,
+}
+
+/// The points kept of one block at one context.
+#[derive(Debug)]
+pub struct Panel<'p, 'g> {
+    /// Which they are.
+    pub plan: &'p PanelPlan<'g>,
     /// Per-test acceptance of each acceptance kept, once seen.
     pub alpha: Vec<Option<f64>>,
     /// By (batch, acceptance, k).
@@ -54,9 +70,8 @@ pub struct Panel<'g> {
 /// Values kept of one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picked {
-    /// Their indices on the axis.
     indices: Vec<u64>,
-    /// The values; for acceptances the indices.
+    /// The values.
     pub values: Vec<u64>,
     /// Whether these are all.
     pub complete: bool,
@@ -101,16 +116,10 @@ impl Picked {
         Self { complete: indices.len() as u64 == length, indices, values }
     }
 
-    /// How many.
+    /// How many; at least one, as an axis has.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.indices.len()
-    }
-
-    /// Never: an axis has a value.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.indices.is_empty()
     }
 }
 
@@ -158,16 +167,23 @@ pub fn by_factor(length: u64, most: u64) -> Vec<u64> {
     indices
 }
 
-impl<'g> Sample<'g> {
-    /// Settles which points are kept.
+/// At most `most` of `length` positions, evenly spaced, both ends included.
+#[must_use]
+pub fn spread(length: usize, most: u64) -> Vec<usize> {
+    evenly(length as u64, most).into_iter().map(|at| at as usize).collect()
+}
+
+impl<'g> SamplePlan<'g> {
+    /// Settles which points are kept; with `only_fitting` those that do not fit are not.
     #[must_use]
-    pub fn plan(grid: &'g Grid<'g>, only_fitting: bool) -> Self {
+    pub fn new(grid: &'g Grid<'g>, only_fitting: bool) -> Self {
         let contexts = grid.context.len();
         let all = (grid.blocks.len() as u64).saturating_mul(contexts);
-        let panel = |index: u64| Panel::plan(grid, (index / contexts) as usize, index % contexts);
-        let panels: Vec<Panel<'g>> = evenly(all, PANELS).into_iter().map(panel).collect();
+        let panel = |index: u64| PanelPlan::new(grid, (index / contexts) as usize, index % contexts);
+        let panels: Vec<PanelPlan<'g>> = evenly(all, PANELS).into_iter().map(panel).collect();
+        let acceptances: u64 = grid.blocks.iter().map(Block::acceptances).sum();
         let omitted_panels = all - panels.len() as u64;
-        Self { panels, omitted_panels, only_fitting }
+        Self { panels, omitted_panels, lines: acceptances.saturating_mul(contexts), only_fitting }
     }
 
     /// What a tile holds of the sample. Runs where the tile was priced.
@@ -180,6 +196,15 @@ impl<'g> Sample<'g> {
             }
         }
         gathered
+    }
+}
+
+impl<'p, 'g> Sample<'p, 'g> {
+    /// A sample without values.
+    #[must_use]
+    pub fn empty(plan: &'p SamplePlan<'g>) -> Self {
+        let panels = plan.panels.iter().map(Panel::empty).collect();
+        Self { panels, omitted_panels: plan.omitted_panels, lines: plan.lines }
     }
 
     /// Takes in what was gathered; tiles may come in any order.
@@ -215,49 +240,49 @@ fn better(a: Option<Point>, b: Option<Point>) -> Option<Point> {
     }
 }
 
-impl<'g> Panel<'g> {
-    fn plan(grid: &'g Grid<'g>, block_index: usize, context_index: u64) -> Self {
-        let block = &grid.blocks[block_index];
-        let batch = Picked::of(grid.batch.len(), by_factor(grid.batch.len(), BATCHES), |index| grid.batch.get(index));
-        let acceptance = Picked::of(block.acceptances(), evenly(block.acceptances(), ACCEPTANCES), |index| index);
-        let k = Picked::of(block.k.len(), evenly(block.k.len(), KS), |index| block.k.get(index));
-        let lines = batch.len() * acceptance.len();
+impl<'p, 'g> Panel<'p, 'g> {
+    fn empty(plan: &'p PanelPlan<'g>) -> Self {
+        let lines = plan.batch.count() * plan.acceptance.count();
         Self {
-            block,
-            block_index,
-            context: grid.context.get(context_index),
-            context_index,
-            cells: vec![None; lines * k.len()],
+            plan,
+            alpha: vec![None; plan.acceptance.count()],
+            cells: vec![None; lines * plan.k.count()],
             best: vec![None; lines],
-            alpha: vec![None; acceptance.len()],
             cost_ratio: None,
-            batch,
-            batch_length: grid.batch.len(),
-            acceptance,
-            k,
         }
-    }
-
-    /// How many batches the axis has, kept or not.
-    #[must_use]
-    pub const fn batch_length(&self) -> u64 {
-        self.batch_length
     }
 
     /// The point at positions of the kept batches, acceptances and draft lengths.
     #[must_use]
     pub fn point(&self, batch: usize, acceptance: usize, k: usize) -> Option<Point> {
-        self.cells[self.line(batch, acceptance) * self.k.len() + k]
+        self.cells[self.plan.line(batch, acceptance) * self.plan.k.count() + k]
     }
 
     /// The best of every k at positions of the kept batches and acceptances.
     #[must_use]
     pub fn best(&self, batch: usize, acceptance: usize) -> Option<Point> {
-        self.best[self.line(batch, acceptance)]
+        self.best[self.plan.line(batch, acceptance)]
+    }
+}
+
+impl<'g> PanelPlan<'g> {
+    fn new(grid: &'g Grid<'g>, block_index: usize, context_index: u64) -> Self {
+        let block = &grid.blocks[block_index];
+        let (batches, acceptances, ks) = (grid.batch.len(), block.acceptances(), block.k.len());
+        Self {
+            block,
+            block_index,
+            context: grid.context.get(context_index),
+            context_index,
+            batch: Picked::of(batches, by_factor(batches, BATCHES), |index| grid.batch.get(index)),
+            batch_length: batches,
+            acceptance: Picked::of(acceptances, evenly(acceptances, ACCEPTANCES), |index| index),
+            k: Picked::of(ks, evenly(ks, KS), |index| block.k.get(index)),
+        }
     }
 
     fn line(&self, batch: usize, acceptance: usize) -> usize {
-        batch * self.acceptance.len() + acceptance
+        batch * self.acceptance.count() + acceptance
     }
 
     fn gather(&self, at: usize, tile: &Tile, rows: &[Row<'_>], only_fitting: bool, into: &mut Gathered) {
@@ -282,7 +307,7 @@ impl<'g> Panel<'g> {
                 let index = self.line(batch, acceptance);
                 let shown = |row: &Row<'_>| (row.memory.fits || !only_fitting).then(|| point(row));
                 for &(k, k_row) in &ks {
-                    into.cells.extend(shown(&line[k_row]).map(|point| (at, index * self.k.len() + k, point)));
+                    into.cells.extend(shown(&line[k_row]).map(|point| (at, index * self.k.count() + k, point)));
                 }
                 into.best.extend(line.iter().map(shown).fold(None, better).map(|point| (at, index, point)));
                 into.alpha.extend(line.first().map(|row| (at, acceptance, row.alpha)));

@@ -1,15 +1,15 @@
-//! Tables for people: a block for each panel, rows batch x alpha, columns k; or, for more than four
+//! Tables for people: one for each panel, rows batch x alpha, columns k; or, for more than four
 //! panels, the best k of each line.
 
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::report::number::{shortest, times};
-use crate::report::sample::{Panel, Point, Sample, evenly};
+use crate::report::sample::{Panel, Point, Sample, spread};
 
 /// More panels than this are summed up.
-pub const MOST_BLOCKS: usize = 4;
-/// A longer block is summed up: it would scroll past.
+pub const MOST_PANELS: usize = 4;
+/// A longer table is summed up: it would scroll past.
 const MOST_ROWS: usize = 64;
 const MOST_COLUMNS: usize = 16;
 /// Rows and columns of the summary.
@@ -29,54 +29,57 @@ pub enum Style {
 
 /// The tables of a sample; `rows_in` names where every row is to be found.
 #[must_use]
-pub fn render(sample: &Sample<'_>, rows_in: &str, style: Style) -> String {
+pub fn render(sample: &Sample<'_, '_>, rows_in: &str, style: Style) -> String {
     let complete = sample.omitted_panels == 0
-        && sample.panels.len() <= MOST_BLOCKS
+        && sample.panels.len() <= MOST_PANELS
         && sample.panels.iter().all(|panel| is_whole(panel));
     if complete {
-        let blocks: Vec<String> = sample.panels.iter().map(|panel| block(panel, style)).collect();
-        blocks.join("\n\n")
+        let tables: Vec<String> = sample.panels.iter().map(|panel| whole(panel, style)).collect();
+        tables.join("\n\n")
     } else {
         summary(sample, rows_in, style)
     }
 }
 
-fn is_whole(panel: &Panel<'_>) -> bool {
-    panel.batch.complete
-        && panel.acceptance.complete
-        && panel.k.complete
-        && panel.batch.len() * panel.acceptance.len() <= MOST_ROWS
-        && panel.k.len() <= MOST_COLUMNS
+fn is_whole(panel: &Panel<'_, '_>) -> bool {
+    panel.plan.batch.complete
+        && panel.plan.acceptance.complete
+        && panel.plan.k.complete
+        && panel.plan.batch.count() * panel.plan.acceptance.count() <= MOST_ROWS
+        && panel.plan.k.count() <= MOST_COLUMNS
 }
 
 /// What a panel was priced for, in one line.
 #[must_use]
-pub fn heading(panel: &Panel<'_>) -> String {
-    let labels = &panel.block.labels;
+pub fn heading(panel: &Panel<'_, '_>) -> String {
+    let labels = &panel.plan.block.labels;
     let drafter = labels.drafter.map_or_else(|| "no drafter".to_owned(), |label| format!("drafter {label}"));
     let devices = if labels.tensor_parallel > 1 { format!("{} x ", labels.tensor_parallel) } else { String::new() };
     format!(
         "{devices}{}, target {}, {drafter}, context {}, engine {} ({} roofline)",
-        labels.hardware, labels.target, panel.context, labels.engine, labels.roofline
+        labels.hardware, labels.target, panel.plan.context, labels.engine, labels.roofline
     )
 }
 
-fn block(panel: &Panel<'_>, style: Style) -> String {
+fn whole(panel: &Panel<'_, '_>, style: Style) -> String {
     let mut marks = Marks::default();
-    let table = if panel.block.drafter.is_some() {
-        speedups(panel, style, &mut marks)
-    } else {
-        plain_steps(panel, style, &mut marks)
+    let table = match panel.plan.block.drafter {
+        Some(_) => speedups(panel, style, &mut marks),
+        None => plain_steps(panel, style, &mut marks),
     };
-    let title = if style == Style::Markdown { format!("### {}\n", heading(panel)) } else { heading(panel) };
-    let mut lines = vec![title, text(&table)];
-    let notes = notes(panel, style, marks);
-    if style == Style::Markdown && !notes.is_empty() {
-        lines.push(String::new());
-    }
-    let bullet = if style == Style::Markdown { "- " } else { "  " };
-    lines.extend(notes.into_iter().map(|note| format!("{bullet}{note}")));
-    lines.join("\n")
+    composed(&heading(panel), &table, notes(panel, style, marks), style)
+}
+
+/// A title, a table and its footnotes.
+fn composed(title: &str, table: &Table, notes: Vec<String>, style: Style) -> String {
+    let rows: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    let (title, gap, bullet) = match style {
+        Style::Markdown => (format!("### {title}\n"), "\n\n", "- "),
+        Style::Plain | Style::Ansi => (title.to_owned(), "\n", "  "),
+    };
+    let notes: Vec<String> = notes.into_iter().map(|note| format!("{bullet}{note}")).collect();
+    let foot = if notes.is_empty() { String::new() } else { format!("{gap}{}", notes.join("\n")) };
+    format!("{title}\n{}{foot}", rows.join("\n"))
 }
 
 /// Which marks a table uses, and so which footnotes it needs.
@@ -86,26 +89,30 @@ struct Marks {
     unfit: bool,
 }
 
-fn speedups(panel: &Panel<'_>, style: Style, marks: &mut Marks) -> Table {
+fn speedups(panel: &Panel<'_, '_>, style: Style, marks: &mut Marks) -> Table {
     let with_alpha = panel.alpha.iter().any(Option::is_some);
     let mut header = vec!["batch".to_owned()];
     header.extend(with_alpha.then(|| "alpha".to_owned()));
     let room = if style == Style::Markdown { "" } else { " " };
-    header.extend(panel.k.values.iter().map(|k| format!("k={k}{room}")));
+    header.extend(panel.plan.k.values.iter().map(|k| format!("k={k}{room}")));
     let mut table = table(&header, style);
-    for batch in 0..panel.batch.len() {
-        for acceptance in 0..panel.acceptance.len() {
-            let mut row = vec![right(panel.batch.values[batch].to_string())];
+    for batch in 0..panel.plan.batch.count() {
+        for acceptance in 0..panel.plan.acceptance.count() {
+            let points: Vec<Option<Point>> =
+                (0..panel.plan.k.count()).map(|k| panel.point(batch, acceptance, k)).collect();
+            if points.iter().all(Option::is_none) {
+                continue;
+            }
+            let mut row = vec![right(panel.plan.batch.values[batch].to_string())];
             if with_alpha {
                 row.push(right(panel.alpha[acceptance].map_or_else(String::new, shortest)));
             }
-            let best = panel.best(batch, acceptance).filter(|_| panel.k.len() > 1);
-            for k in 0..panel.k.len() {
-                row.push(panel.point(batch, acceptance, k).map_or_else(
-                    || right(String::new()),
-                    |point| speedup_cell(&point, best.is_some_and(|best| best.k == point.k), style, marks),
-                ));
-            }
+            // Where no k gains, none is best: plain decoding is.
+            let best = panel.best(batch, acceptance).filter(|best| points.len() > 1 && best.speedup > 1.0);
+            row.extend(points.into_iter().map(|point| match point {
+                Some(point) => speedup_cell(&point, best.is_some_and(|best| best.k == point.k), style, marks),
+                None => right(String::new()),
+            }));
             table.add_row(row);
         }
     }
@@ -132,14 +139,14 @@ fn speedup_cell(point: &Point, best: bool, style: Style, marks: &mut Marks) -> C
 }
 
 /// Without a drafter every speedup is 1: the step itself is what can be told.
-fn plain_steps(panel: &Panel<'_>, style: Style, marks: &mut Marks) -> Table {
+fn plain_steps(panel: &Panel<'_, '_>, style: Style, marks: &mut Marks) -> Table {
     let mut table = table(&["batch", "plain step", "tokens/s"].map(str::to_owned), style);
-    for batch in 0..panel.batch.len() {
+    for batch in 0..panel.plan.batch.count() {
         let Some(point) = panel.point(batch, 0, 0) else { continue };
         marks.unfit |= !point.fits;
         let mark = if point.fits { "" } else { "!" };
         table.add_row(vec![
-            right(panel.batch.values[batch].to_string()),
+            right(panel.plan.batch.values[batch].to_string()),
             right(point.round.to_string()),
             right(format!("{:.0}{mark}", point.tokens_per_s)),
         ]);
@@ -147,15 +154,15 @@ fn plain_steps(panel: &Panel<'_>, style: Style, marks: &mut Marks) -> Table {
     table
 }
 
-fn notes(panel: &Panel<'_>, style: Style, marks: Marks) -> Vec<String> {
+fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
     let mut notes = Vec::new();
     if marks.best {
         let mark = if style == Style::Plain { "*" } else { "bold" };
-        notes.push(format!("{mark}: best k of the row"));
+        notes.push(format!("{mark}: best k of the row, where it gains"));
     }
     if marks.unfit {
-        let capacity = panel.block.device.memory.capacity;
-        notes.push(format!("!: does not fit in the usable {} of {capacity}", panel.block.setup.usable()));
+        let capacity = panel.plan.block.device.memory.capacity;
+        notes.push(format!("!: does not fit in the usable {} of {capacity}", panel.plan.block.setup.usable()));
     }
     if let Some(cost) = panel.cost_ratio {
         notes.push(format!("one draft pass costs {:.2} of a plain step at batch {}", cost.ratio, cost.batch));
@@ -164,68 +171,70 @@ fn notes(panel: &Panel<'_>, style: Style, marks: Marks) -> Vec<String> {
 }
 
 /// A line of the summary: a panel and the position of one of its acceptances.
-type Line<'s, 'g> = (&'s Panel<'g>, usize);
+type Line<'s, 'p, 'g> = (&'s Panel<'p, 'g>, usize);
 
-fn summary(sample: &Sample<'_>, rows_in: &str, style: Style) -> String {
+fn summary(sample: &Sample<'_, '_>, rows_in: &str, style: Style) -> String {
     let Some(first) = sample.panels.first() else { return String::new() };
-    let columns = positions(first.batch.len(), SUMMARY_COLUMNS);
+    let columns = spread(first.plan.batch.count(), SUMMARY_COLUMNS);
     let lines = summary_lines(sample);
     let (shared, own) = labels(&lines);
     let mut header: Vec<String> = own.iter().map(|(name, _)| (*name).to_owned()).collect();
-    header.extend(columns.iter().map(|&at| format!("batch {}", first.batch.values[at])));
+    header.extend(columns.iter().map(|&at| format!("batch {}", first.plan.batch.values[at])));
     let mut table = table(&header, style);
-    let mut unfit = false;
+    let mut marks = Marks::default();
     for (at, (panel, acceptance)) in lines.iter().enumerate() {
         let mut row: Vec<Cell> = own.iter().map(|(_, values)| right(values[at].clone())).collect();
-        for &batch in &columns {
-            let best = panel.best(batch, *acceptance);
-            unfit |= best.is_some_and(|best| !best.fits);
-            row.push(right(best.map_or_else(String::new, |best| {
-                format!("k={} {}{}", best.k, times(best.speedup), if best.fits { " " } else { "!" })
-            })));
-        }
+        row.extend(columns.iter().map(|&batch| right(summary_cell(panel, batch, *acceptance, &mut marks))));
         table.add_row(row);
     }
-    let mut out = vec![format!("Best k and its speedup: {}", shared.join(", ")), text(&table)];
-    out.extend(unfit.then(|| "  !: does not fit in memory at any k".to_owned()));
-    let all = (sample.panels.len() as u64 + sample.omitted_panels) * first.block.acceptances();
-    let partial = (lines.len() as u64) < all || !first.batch.complete || columns.len() < first.batch.len();
-    out.push(format!("  {}every row: {rows_in}", if partial { "these are evenly spaced samples; " } else { "" }));
-    out.join("\n")
+    let plain = lines.iter().all(|(panel, _)| panel.plan.block.drafter.is_none());
+    let what = if plain { "Plain step" } else { "Best k and its speedup" };
+    let partial =
+        (lines.len() as u64) < sample.lines || !first.plan.batch.complete || columns.len() < first.plan.batch.count();
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend(marks.unfit.then(|| "!: does not fit in memory at any k".to_owned()));
+    notes.push(format!("{}every row: {rows_in}", if partial { "these are evenly spaced samples; " } else { "" }));
+    composed(&format!("{what}: {}", shared.join(", ")), &table, notes, style)
+}
+
+fn summary_cell(panel: &Panel<'_, '_>, batch: usize, acceptance: usize, marks: &mut Marks) -> String {
+    let Some(best) = panel.best(batch, acceptance) else { return String::new() };
+    marks.unfit |= !best.fits;
+    let mark = if best.fits { " " } else { "!" };
+    match panel.plan.block.drafter {
+        Some(_) => format!("k={} {}{mark}", best.k, times(best.speedup)),
+        None => format!("{}{mark}", best.round),
+    }
 }
 
 /// Lines evenly spaced over panels and acceptances, at most [`SUMMARY_ROWS`].
-fn summary_lines<'s, 'g>(sample: &'s Sample<'g>) -> Vec<Line<'s, 'g>> {
-    let acceptances = sample.panels.iter().map(|panel| panel.acceptance.len()).max().unwrap_or(1).min(4);
-    let panels = positions(sample.panels.len(), SUMMARY_ROWS / acceptances.max(1) as u64);
+fn summary_lines<'s, 'p, 'g>(sample: &'s Sample<'p, 'g>) -> Vec<Line<'s, 'p, 'g>> {
+    let acceptances = sample.panels.iter().map(|panel| panel.plan.acceptance.count()).max().unwrap_or(1).min(4);
+    let panels = spread(sample.panels.len(), SUMMARY_ROWS / acceptances.max(1) as u64);
     let lines = panels.into_iter().flat_map(|at| {
         let panel = &sample.panels[at];
-        positions(panel.acceptance.len(), acceptances as u64).into_iter().map(move |acceptance| (panel, acceptance))
+        spread(panel.plan.acceptance.count(), acceptances as u64).into_iter().map(move |acceptance| (panel, acceptance))
     });
     lines.collect()
 }
 
 /// What all lines share, as words for the heading, and the columns in which they differ.
-fn labels(lines: &[Line<'_, '_>]) -> (Vec<String>, Vec<(&'static str, Vec<String>)>) {
-    let column = |name: &'static str, value: &dyn Fn(&Line<'_, '_>) -> String| {
+fn labels(lines: &[Line<'_, '_, '_>]) -> (Vec<String>, Vec<(&'static str, Vec<String>)>) {
+    let column = |name: &'static str, value: &dyn Fn(&Line<'_, '_, '_>) -> String| {
         (name, lines.iter().map(value).collect::<Vec<String>>())
     };
     let all = [
-        column("hardware", &|line| line.0.block.labels.hardware.to_owned()),
-        column("target", &|line| line.0.block.labels.target.to_owned()),
-        column("drafter", &|line| line.0.block.labels.drafter.unwrap_or("none").to_owned()),
-        column("engine", &|line| line.0.block.labels.engine.to_owned()),
-        column("context", &|line| line.0.context.to_string()),
+        column("hardware", &|line| line.0.plan.block.labels.hardware.to_owned()),
+        column("target", &|line| line.0.plan.block.labels.target.to_owned()),
+        column("drafter", &|line| line.0.plan.block.labels.drafter.unwrap_or("none").to_owned()),
+        column("engine", &|line| line.0.plan.block.labels.engine.to_owned()),
+        column("context", &|line| line.0.plan.context.to_string()),
         column("alpha", &|line| line.0.alpha[line.1].map_or_else(String::new, shortest)),
     ];
     let (own, shared): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, values)| values.iter().any(|value| *value != values[0]));
     let words = shared.into_iter().filter(|(_, values)| values.first().is_some_and(|value| !value.is_empty()));
     (words.map(|(name, values)| format!("{name} {}", values[0])).collect(), own)
-}
-
-fn positions(length: usize, most: u64) -> Vec<usize> {
-    evenly(length as u64, most).into_iter().map(|at| at as usize).collect()
 }
 
 fn table(header: &[String], style: Style) -> Table {
@@ -242,8 +251,4 @@ fn table(header: &[String], style: Style) -> Table {
 
 fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
-}
-
-fn text(table: &Table) -> String {
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }

@@ -1,14 +1,14 @@
 //! How far to trust the numbers: the lines that go with every output.
 
 use crate::domain::drafter::Drafter;
-use crate::domain::engine::Profile;
+use crate::domain::engine::{Engine, Profile};
 use crate::domain::scenario::Scenario;
 
-/// One line for each thing a reader must know: the engine profile and the error to expect, and where
-/// each drafter's acceptance comes from.
+/// One line for each engine profile, with the error to expect and the profile to prefer, and one for
+/// each drafter's acceptance, with its source.
 #[must_use]
 pub fn lines(scenario: &Scenario) -> Vec<String> {
-    let mut lines: Vec<String> = scenario.engines.iter().map(|engine| profile(&engine.id, engine.profile)).collect();
+    let mut lines: Vec<String> = scenario.engines.iter().map(profile).collect();
     lines.extend(scenario.drafters.iter().map(acceptance));
     if scenario.drafters.is_empty() {
         lines.push("no drafter: only plain decoding is priced".to_owned());
@@ -16,21 +16,26 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
     lines
 }
 
-/// The figures: published speedups over the founding formula with the measured tokens per pass put
-/// in, 333 rows of papers, engine documentation and issue threads; `README.md` has them by batch.
-fn profile(id: &str, profile: Profile) -> String {
-    match profile {
+/// How far to trust an engine profile.
+///
+/// The figures: published speedups over the founding formula with the measured tokens per pass put in,
+/// 333 rows of papers, engine documentation and issue threads; `README.md` has them by batch.
+#[must_use]
+pub fn profile(engine: &Engine) -> String {
+    match engine.profile {
         Profile::Ideal => format!(
-            "engine {id}: an ideal roofline flatters. Of 333 published speedups the median is 0.85 of what it says \
-             (0.60 to 1.00 for the middle 80 %), 0.73 at batch 17 to 64. Prefer a fitted engine profile (vllm, sglang) \
-             where your version has one; this one has only ideal"
+            "engine {}: an ideal roofline flatters. Published speedups are 0.85 of it in the median, 0.73 at batch 17 to \
+             64 (333 rows); prefer a fitted profile such as vllm, once your version has one",
+            engine.id
         ),
     }
 }
 
-fn acceptance(drafter: &Drafter) -> String {
+/// Where a drafter's acceptance comes from.
+#[must_use]
+pub fn acceptance(drafter: &Drafter) -> String {
     let kind = drafter.acceptance.model.kind();
     let source = drafter.acceptance.provenance.line();
-    let source = source.unwrap_or_else(|| "the scenario does not say where it was measured".to_owned());
+    let source = source.unwrap_or_else(|| "source not stated".to_owned());
     format!("drafter {}: acceptance {kind}, {source}", drafter.label)
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::domain::axis::Axis;
 use crate::domain::device::{Device, MissingPeak};
 use crate::domain::drafter::Drafter;
+use crate::domain::engine::Engine;
 use crate::domain::scenario::Scenario;
 use crate::plan::setup::Setup;
 use crate::plan::yields::acceptances;
@@ -35,6 +36,8 @@ pub struct Block<'s> {
     pub labels: Labels<'s>,
     /// The device.
     pub device: &'s Device,
+    /// The engine.
+    pub engine: &'s Engine,
     /// The drafter; none: plain decoding only.
     pub drafter: Option<&'s Drafter>,
     /// What prices it.
@@ -80,14 +83,14 @@ impl<'s> Grid<'s> {
                             };
                             let source = drafter.map(|drafter| &drafter.source);
                             let setup = Setup::new(device, target, source, &scenario.memory)?;
-                            let k = if drafter.is_some() { scenario.axes.k.clone() } else { Axis::single(0) };
-                            blocks.push(Block { labels, device, drafter, setup, k });
+                            let k = if drafter.is_some() { scenario.axes.k().clone() } else { Axis::single(0) };
+                            blocks.push(Block { labels, device, engine, drafter, setup, k });
                         }
                     }
                 }
             }
         }
-        Ok(Self { blocks, context: &scenario.axes.context, batch: &scenario.axes.batch })
+        Ok(Self { blocks, context: scenario.axes.context(), batch: scenario.axes.batch() })
     }
 
     /// The number of rows.

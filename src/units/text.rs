@@ -38,8 +38,8 @@ enum Scale {
 }
 
 const DECIMAL: [(&str, i32); 7] = [("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
-const BINARY: [(&str, i32); 5] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50)];
-const TIMES: [(&str, i32); 5] = [("s", 0), ("ms", -3), ("us", -6), ("µs", -6), ("ns", -9)];
+const BINARY: [(&str, i32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
+const TIMES: [(&str, i32); 6] = [("s", 0), ("ms", -3), ("us", -6), ("\u{b5}s", -6), ("\u{3bc}s", -6), ("ns", -9)];
 
 impl Dimension {
     const ALL: [Self; 5] = [Self::Time, Self::Memory, Self::Bandwidth, Self::Work, Self::ComputeRate];
@@ -122,6 +122,12 @@ pub enum QuantityError {
         /// The text.
         text: String,
     },
+    /// The number is beyond what can be held.
+    #[error("`{text}` is too large a number")]
+    TooLarge {
+        /// The text.
+        text: String,
+    },
     /// A number without a unit in a string.
     #[error("`{text}` has no unit")]
     NoUnit {
@@ -176,7 +182,7 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, QuantityError> {
     if let Some(scale) = Q::DIMENSION.scale(unit) {
         return scaled(mantissa, exponent, scale)
             .map(Q::from_si)
-            .ok_or_else(|| QuantityError::NoNumber { text: text.to_owned() });
+            .ok_or_else(|| QuantityError::TooLarge { text: text.to_owned() });
     }
     let wanted = Q::DIMENSION.words();
     match Dimension::ALL.iter().find(|other| other.scale(unit).is_some()) {
@@ -221,7 +227,8 @@ fn split_number(text: &str) -> (&str, &str, &str) {
 fn for_people(value: f64, dimension: Dimension) -> String {
     const TIME_PREFIXES: [(&str, i32); 4] = [("n", -9), ("u", -6), ("m", -3), ("", 0)];
     let prefixes: &[(&str, i32)] = if dimension == Dimension::Time { &TIME_PREFIXES } else { &DECIMAL };
-    let fits = |&&(_, power): &&(&str, i32)| value.abs() >= 10_f64.powi(power);
+    // The prefix is chosen for the number as it will be rounded: 999.96 GB is 1 TB.
+    let fits = |&&(_, power): &&(&str, i32)| value.abs() >= 0.99995 * 10_f64.powi(power);
     let (prefix, power) =
         if value == 0.0 { ("", 0) } else { *prefixes.iter().rev().find(fits).unwrap_or(&prefixes[0]) };
     format!("{} {prefix}{}", significant(value / 10_f64.powi(power)), dimension.base_unit())
@@ -261,6 +268,7 @@ mod tests {
         let message = |text: &str| parse::<BytesPerSecond>(text).map(BytesPerSecond::get).map_err(|e| e.to_string());
         assert_eq!(message("3.35 TB"), Err("`3.35 TB` is an amount of bytes, not bytes per second".into()));
         assert_eq!(message("3.35"), Err("`3.35` has no unit".into()));
+        assert_eq!(message("1e99999999999 B/s"), Err("`1e99999999999 B/s` is too large a number".into()));
         assert_eq!(message("fast"), Err("`fast` does not start with a number".into()));
         assert_eq!(message("3.35 Tb/s"), Err("`Tb/s` is not a unit of bytes per second".into()));
     }
@@ -272,6 +280,8 @@ mod tests {
         assert_eq!(Seconds::new(3.8e-6).to_string(), "3.8 us");
         assert_eq!(Seconds::ZERO.to_string(), "0 s");
         assert_eq!(FlopsPerSecond::new(989e12).to_string(), "989 TFLOP/s");
+        assert_eq!(Bytes::new(999.96e9).to_string(), "1 TB");
+        assert_eq!(Bytes::new(999.94e9).to_string(), "999.9 GB");
         assert_eq!(Bytes::new(131_072.0).to_string(), "131.1 kB");
     }
 }

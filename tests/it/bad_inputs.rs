@@ -28,7 +28,7 @@ fn every_bad_file_is_refused_with_its_message() {
 
 #[test]
 fn every_wrong_command_line_is_refused_with_its_message() {
-    let lines: [(&str, &[&str]); 14] = [
+    let lines: [(&str, &[&str]); 18] = [
         ("set-unknown-key", &["--set", "sweep.bacth=[1]"]),
         ("set-unknown-drafter", &["--set", "drafters.llama1b.constant.cost_ratio=0"]),
         ("set-through-a-value", &["--set", "title.x=3"]),
@@ -38,6 +38,10 @@ fn every_wrong_command_line_is_refused_with_its_message() {
         ("set-bad-path", &["--set", "sweep..batch=[1]"]),
         ("set-too-many-points", &["--set", "sweep.batch={from=1,to=1000000000000000,step=1}"]),
         ("unknown-engine", &["--engine", "vllm"]),
+        ("max-points", &["--max-points", "10"]),
+        ("set-too-many-alphas", &["--set", "drafters.llama-1b.acceptance.iid.alpha={from=0,to=1,step=1e-13}"]),
+        ("set-twice", &["--set", "tensor_parallel=[1,1]", "--set", "hardware=['founding-h100','founding-h100']"]),
+        ("set-step-too-small", &["--set", "drafters.llama-1b.acceptance.iid.alpha={from=0.9,to=1,step=1e-18}"]),
         ("unknown-hardware", &["--set", "hardware=H100"]),
         ("unknown-flag", &["--treads", "4"]),
         ("unknown-form", &["--write", "csv,pgn"]),
@@ -87,7 +91,9 @@ fn junk_is_refused_quickly() {
     .take(10_000_000)
     .collect();
     let text = |pattern: &str, bytes: usize| pattern.repeat(bytes / pattern.len()).into_bytes();
-    let junk: [(&str, Vec<u8>); 6] = [
+    let mixed: String = (0..150_000).map(|n| format!("a=1\nb{n}=1\nc{n} = \n")).collect();
+    let junk: [(&str, Vec<u8>); 7] = [
+        ("mixed", mixed.into_bytes()),
         ("noise", noise),
         ("line", text("x", 10_000_000)),
         ("brackets", text("[", 3_000_000)),
@@ -98,7 +104,10 @@ fn junk_is_refused_quickly() {
     for (name, bytes) in junk {
         let path = folder.path().join(format!("{name}.toml"));
         std::fs::write(&path, bytes).unwrap();
+        let start = std::time::Instant::now();
         let ran = run(folder.path(), &["sweep", "--scenario", &format!("./{name}.toml")]);
+        // Linear in its size it takes a second or two in a debug build; quadratic, minutes.
+        assert!(start.elapsed().as_secs() < 30, "{name} took {:?}", start.elapsed());
         assert_eq!(ran.code, 3, "{name}: {}", ran.stderr.chars().take(400).collect::<String>());
         assert!(ran.stderr.len() < 20_000, "{name}: a message of {} bytes", ran.stderr.len());
         assert!(ran.stderr.contains(&format!("{name}.toml")), "{name}");

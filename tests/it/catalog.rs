@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use specplan::catalog::builtin;
 use specplan::catalog::load::{Request, load};
-use specplan::catalog::lookup::Places;
+use specplan::catalog::lookup::SearchPath;
 use specplan::words::{Kind, Word};
 
 use crate::program::{folder, names, run, run_well};
@@ -28,7 +28,7 @@ fn every_file_of_the_catalog_is_embedded() {
 #[test]
 fn every_scenario_loads_and_every_figure_has_a_source() {
     for name in builtin::ids(Kind::Scenarios) {
-        let loaded = load(&Places::default(), &Request { scenario: &name, changes: &[], seed: None });
+        let loaded = load(&SearchPath::default(), &Request { scenario: &name, changes: &[], seed: None });
         let loaded = loaded.unwrap_or_else(|found| panic!("{name}: {found:#?}"));
         assert!(loaded.warnings.is_empty(), "{name}: {:#?}", loaded.warnings);
         for device in &loaded.scenario.hardware {

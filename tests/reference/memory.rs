@@ -1,11 +1,13 @@
 //! How many sequences fit.
 
+use std::num::NonZeroU64;
+
 use serde_json::{Value, json};
 use specplan::cost::memory::{Demand, Held};
 use specplan::units::Bytes;
 
-use crate::Answer;
 use crate::tokens::{number, whole};
+use crate::{Answer, Unanswered};
 
 /// Answers the functions of this topic.
 pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
@@ -22,7 +24,8 @@ fn max_batch(inputs: &Value) -> Answer {
         target: held("target_weight_bytes", "target_kv_per_token")?,
         drafter: held("draft_weight_bytes", "draft_kv_per_token")?,
         reserve: bytes("overhead_bytes")?,
-        block_tokens: whole(inputs, "block")?,
+        block_tokens: NonZeroU64::new(whole(inputs, "block")?)
+            .ok_or_else(|| Unanswered::Refused("a block of no tokens".into()))?,
     };
     let usable = bytes("hbm_bytes")? * number(inputs, "utilization")?;
     let (context, k) = (whole(inputs, "ctx")?, whole(inputs, "k")?);

@@ -1,5 +1,7 @@
 //! Step times and speedups of models known by their totals.
 
+use std::num::NonZeroU64;
+
 use serde_json::{Value, json};
 use specplan::acceptance::chain::expected_tokens;
 use specplan::acceptance::model::Process;
@@ -8,7 +10,7 @@ use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
 use specplan::domain::deployment::MemoryPolicy;
 use specplan::domain::device::{Device, Memory, Peak, Peaks};
-use specplan::domain::drafter::DraftSource;
+use specplan::domain::drafter::{CostRatio, DraftSource};
 use specplan::domain::model::{Aggregate, Formats, Model, Shape};
 use specplan::plan::choose::best_k;
 use specplan::plan::round::{plain_step, round};
@@ -18,7 +20,7 @@ use specplan::units::{Bytes, BytesPerSecond, FlopsPerSecond, Probability};
 use specplan::words::{Dtype, Role};
 
 use crate::tokens::{number, probability, refused, whole};
-use crate::{Answer, Refused};
+use crate::{Answer, Unanswered};
 
 /// Answers the functions of this topic.
 pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
@@ -56,16 +58,16 @@ struct Deployment {
 }
 
 impl Deployment {
-    fn of(inputs: &Value) -> Result<Self, Refused> {
+    fn of(inputs: &Value) -> Result<Self, Unanswered> {
         let draft = match &inputs["draft"] {
-            Value::Null => DraftSource::Constant { cost_ratio: 0.0 },
+            Value::Null => DraftSource::Constant { cost_ratio: CostRatio::FREE },
             draft => DraftSource::Model(model(draft)?),
         };
         Ok(Self { device: device(&inputs["hw"])?, target: model(&inputs["target"])?, draft })
     }
 
-    fn setup(&self) -> Result<Setup<'_>, Refused> {
-        let policy = MemoryPolicy::new(Probability::ONE, Bytes::ZERO, 1).map_err(refused)?;
+    fn setup(&self) -> Result<Setup<'_>, Unanswered> {
+        let policy = MemoryPolicy::new(Probability::ONE, Bytes::ZERO, NonZeroU64::MIN).map_err(refused)?;
         Setup::new(&self.device, &self.target, Some(&self.draft), &policy).map_err(refused)
     }
 }
@@ -131,7 +133,7 @@ fn best_k_grid(inputs: &Value) -> Answer {
     let deployment = Deployment::of(inputs)?;
     let setup = deployment.setup()?;
     let (batch, context, most) = (number(inputs, "batch")?, number(inputs, "ctx")?, whole(inputs, "k_max")?);
-    let choices: Result<Vec<_>, Refused> = list(inputs, "alphas")?
+    let choices: Result<Vec<_>, Unanswered> = list(inputs, "alphas")?
         .into_iter()
         .map(|alpha| {
             let process = Process::Iid { alpha: Probability::new(alpha).map_err(refused)? };
@@ -145,12 +147,12 @@ fn best_k_grid(inputs: &Value) -> Answer {
     }))
 }
 
-fn list(inputs: &Value, key: &str) -> Result<Vec<f64>, Refused> {
-    let items = inputs[key].as_array().ok_or_else(|| Refused(format!("the case has no list `{key}`")))?;
+fn list(inputs: &Value, key: &str) -> Result<Vec<f64>, Unanswered> {
+    let items = inputs[key].as_array().ok_or_else(|| Unanswered::Broken(format!("no list `{key}`")))?;
     Ok(items.iter().filter_map(Value::as_f64).collect())
 }
 
-fn device(hw: &Value) -> Result<Device, Refused> {
+fn device(hw: &Value) -> Result<Device, Unanswered> {
     let peak = Peak::Rate(FlopsPerSecond::new(number(hw, "peak")?));
     let bandwidth = BytesPerSecond::new(number(hw, "bw")?);
     Ok(Device {
@@ -161,19 +163,19 @@ fn device(hw: &Value) -> Result<Device, Refused> {
         memory: Memory { capacity: Bytes::new(1.0), bandwidth, source: "the case".into() },
         peaks: Peaks { stated: vec![(Dtype::Bf16, peak)], source: "the case".into() },
         link: None,
-        tdp_watts: None,
+        power: None,
         price: None,
     })
 }
 
-fn model(case: &Value) -> Result<Model, Refused> {
+fn model(case: &Value) -> Result<Model, Unanswered> {
     let params = number(case, "matmul_params")?;
     let bytes = case.get("weight_bytes").and_then(Value::as_f64).unwrap_or(2.0);
     let weights = match bytes.to_string().as_str() {
         "1" => Dtype::Fp8,
         "2" => Dtype::Bf16,
         "4" => Dtype::Fp32,
-        _ => return Err(Refused(format!("no format has {bytes} bytes"))),
+        _ => return Err(Unanswered::Broken(format!("no format has {bytes} bytes"))),
     };
     let totals = Aggregate::new(params, params, number(case, "kv_bytes_per_token")?).map_err(refused)?;
     Ok(Model {

@@ -5,7 +5,7 @@ use specplan::acceptance::accepted::Accepted;
 use specplan::acceptance::chain;
 use specplan::units::Probability;
 
-use crate::{Answer, Refused};
+use crate::{Answer, Unanswered};
 
 /// Answers the functions of this topic.
 pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
@@ -55,27 +55,29 @@ fn with_alpha(inputs: &Value, compute: impl FnOnce(Probability) -> Answer) -> An
 }
 
 /// Any error of the library as a refusal.
-pub(crate) fn refused(error: impl std::fmt::Display) -> Refused {
-    Refused(error.to_string())
+pub(crate) fn refused(error: impl std::fmt::Display) -> Unanswered {
+    Unanswered::Refused(error.to_string())
 }
 
 /// A number of a case.
-pub(crate) fn number(inputs: &Value, key: &str) -> Result<f64, Refused> {
-    inputs[key].as_f64().ok_or_else(|| Refused(format!("the case has no number `{key}`")))
+pub(crate) fn number(inputs: &Value, key: &str) -> Result<f64, Unanswered> {
+    inputs[key].as_f64().ok_or_else(|| Unanswered::Broken(format!("no number `{key}`")))
 }
 
 /// A whole number of a case, also where it is written as `4.0`.
-pub(crate) fn whole(inputs: &Value, key: &str) -> Result<u64, Refused> {
+pub(crate) fn whole(inputs: &Value, key: &str) -> Result<u64, Unanswered> {
     let number = number(inputs, key)?;
     let whole = (0.0..=9e15).contains(&number) && number.fract() == 0.0;
-    if whole { Ok(number as u64) } else { Err(Refused(format!("`{key}` of the case is not a whole number"))) }
+    if whole { Ok(number as u64) } else { Err(Unanswered::Broken(format!("`{key}` is not a whole number"))) }
 }
 
 /// A probability of a case.
-pub(crate) fn probability(value: &Value) -> Result<Probability, Refused> {
-    Probability::new(value.as_f64().unwrap_or(f64::NAN)).map_err(refused)
+pub(crate) fn probability(value: &Value) -> Result<Probability, Unanswered> {
+    let number = value.as_f64().ok_or_else(|| Unanswered::Broken("a probability is no number".into()))?;
+    Probability::new(number).map_err(refused)
 }
 
-fn probabilities(value: &Value) -> Result<Vec<Probability>, Refused> {
-    value.as_array().map(Vec::as_slice).unwrap_or_default().iter().map(probability).collect()
+fn probabilities(value: &Value) -> Result<Vec<Probability>, Unanswered> {
+    let list = value.as_array().ok_or_else(|| Unanswered::Broken("no list of probabilities".into()))?;
+    list.iter().map(probability).collect()
 }

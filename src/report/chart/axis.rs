@@ -8,7 +8,7 @@ use crate::report::number::shortest;
 
 /// A linear or logarithmic axis with ticks of our own choice.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Axis {
+pub(super) struct TickedAxis {
     from: f64,
     to: f64,
     log: bool,
@@ -20,7 +20,7 @@ const MOST_TICKS: usize = 10;
 /// An axis whose ends differ by more than this factor is logarithmic.
 const LOG_FROM: f64 = 16.0;
 
-impl Axis {
+impl TickedAxis {
     /// An axis through given values, ticks at them where there is room, else at rounder ones.
     pub(super) fn through(values: &[u64]) -> Self {
         let least = values.iter().copied().min().unwrap_or(0) as f64;
@@ -37,7 +37,7 @@ impl Axis {
         Self { from, to, log, ticks }
     }
 
-    /// An axis from 0 to just above `most`.
+    /// An axis from 0 to `most`.
     pub(super) fn up_to(most: f64) -> Self {
         let ticks = round_ticks(0.0, most);
         Self { from: 0.0, to: most, log: false, ticks }
@@ -77,7 +77,7 @@ fn round_ticks(from: f64, to: f64) -> Vec<f64> {
     (first..=last).map(|multiple| ((multiple as f64 * step) * 1e9).round() / 1e9).collect()
 }
 
-impl Ranged for Axis {
+impl Ranged for TickedAxis {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
@@ -94,7 +94,7 @@ impl Ranged for Axis {
     }
 }
 
-impl ValueFormatter<f64> for Axis {
+impl ValueFormatter<f64> for TickedAxis {
     fn format_ext(&self, value: &f64) -> String {
         shortest(*value)
     }
@@ -106,17 +106,17 @@ mod tests {
 
     #[test]
     fn ticks_are_where_a_reader_looks_for_them() {
-        assert_eq!(Axis::through(&[1, 2, 4, 6, 8]).ticks, [1.0, 2.0, 4.0, 6.0, 8.0]);
-        assert_eq!(Axis::through(&[1, 16, 64, 256]).ticks, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0]);
-        assert_eq!(Axis::up_to(2.2).ticks, [0.0, 0.5, 1.0, 1.5, 2.0]);
-        assert_eq!(Axis::through(&[5]).ticks, [5.0]);
-        assert!(Axis::through(&(1..=1000).collect::<Vec<u64>>()).ticks.len() <= MOST_TICKS);
+        assert_eq!(TickedAxis::through(&[1, 2, 4, 6, 8]).ticks, [1.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(TickedAxis::through(&[1, 16, 64, 256]).ticks, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0]);
+        assert_eq!(TickedAxis::up_to(2.2).ticks, [0.0, 0.5, 1.0, 1.5, 2.0]);
+        assert_eq!(TickedAxis::through(&[5]).ticks, [5.0]);
+        assert!(TickedAxis::through(&(1..=1000).collect::<Vec<u64>>()).ticks.len() <= MOST_TICKS);
     }
 
     #[test]
     fn values_map_onto_the_whole_axis() {
         for values in [vec![3], vec![1, 1_000_000], vec![0, 4], vec![7, 8]] {
-            let axis = Axis::through(&values);
+            let axis = TickedAxis::through(&values);
             for value in &values {
                 let pixel = axis.map(&(*value as f64), (0, 1000));
                 assert!((0..=1000).contains(&pixel), "{values:?}: {pixel}");

@@ -50,7 +50,7 @@ impl Pen {
 
 const MARGIN: f64 = 36.0;
 const HEAD: f64 = 112.0;
-const FOOT: f64 = 54.0;
+const FOOT: f64 = 84.0;
 /// Width of the strip on the right that holds legend or scale.
 const SIDE: f64 = 190.0;
 
@@ -76,7 +76,9 @@ pub(super) fn frame<DB: DrawingBackend>(
     let caption = pen.text(19.0, FAINT, HPos::Left, VPos::Center);
     write(root, &fitted(root, &heading.title, &title, room)?, (left, pen.px(26.0)), &title)?;
     write(root, &fitted(root, &heading.subtitle, &subtitle, room)?, (left, pen.px(70.0)), &subtitle)?;
-    write(root, &fitted(root, &heading.caption, &caption, room)?, (left, height - pen.px(30.0)), &caption)?;
+    write(root, &fitted(root, &heading.caption, &caption, room)?, (left, height - pen.px(58.0)), &caption)?;
+    let small = pen.text(16.0, FAINT, HPos::Left, VPos::Center);
+    write(root, &fitted(root, &heading.trust, &small, room)?, (left, height - pen.px(26.0)), &small)?;
     let (_, below) = root.split_vertically(pen.px(HEAD));
     let (middle, _) = below.split_vertically(height - pen.px(HEAD + FOOT));
     let (body, side) = middle.split_horizontally(width - pen.px(SIDE));
@@ -115,7 +117,7 @@ pub(super) fn fitted<DB: DrawingBackend>(
     Ok("…".to_owned())
 }
 
-/// Draws a legend of lines with round marks, and what dashes mean.
+/// Draws a legend of lines with round marks.
 pub(super) fn legend<DB: DrawingBackend>(
     side: &Area<DB>,
     pen: Pen,

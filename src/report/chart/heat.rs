@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, tiles, write};
 use crate::report::chart::palette::{FAINT, INK, diverging, on};
-use crate::report::chart::spec::{Heading, Heat, HeatPanel};
+use crate::report::chart::spec::{Heading, Heat, HeatPlot};
 use crate::report::number::times;
 use crate::report::sample::Point;
 
@@ -22,23 +22,23 @@ pub(super) fn draw<DB: DrawingBackend>(
     let strips = frame(root, pen, heading)?;
     let reach = reach(heat);
     scale_bar(&strips.side, pen, reach)?;
-    for (panel, area) in heat.panels.iter().zip(tiles(&strips.body, heat.panels.len())) {
-        let place = Place::of(&area, pen, heat)?;
-        draw_cells(&area, pen, &place, panel, reach)?;
-        draw_contour(&area, pen, &place, panel)?;
-        draw_labels(&area, pen, &place, heat, panel)?;
+    for (plot, area) in heat.plots.iter().zip(tiles(&strips.body, heat.plots.len())) {
+        let cells = CellGrid::of(&area, pen, heat)?;
+        draw_cells(&area, pen, &cells, plot, reach)?;
+        draw_contour(&area, pen, &cells, plot)?;
+        draw_labels(&area, pen, &cells, heat, plot)?;
     }
     Ok(())
 }
 
 /// The factor at which the colours are full: the largest gain or loss, at least 1.25.
 fn reach(heat: &Heat) -> f64 {
-    let points = heat.panels.iter().flat_map(|panel| panel.cells.iter().flatten().flatten());
+    let points = heat.plots.iter().flat_map(|plot| plot.cells.iter().flatten().flatten());
     points.map(|point| point.speedup.max(1.0 / point.speedup)).filter(|factor| factor.is_finite()).fold(1.25, f64::max)
 }
 
 /// Where the cells of a panel lie, in pixels.
-struct Place {
+struct CellGrid {
     left: i32,
     top: i32,
     width: i32,
@@ -47,7 +47,7 @@ struct Place {
     rows: usize,
 }
 
-impl Place {
+impl CellGrid {
     fn of<DB: DrawingBackend>(area: &Area<DB>, pen: Pen, heat: &Heat) -> Result<Self, ChartError> {
         let (width, height) = area.dim_in_pixel();
         let (width, height) =
@@ -81,13 +81,13 @@ impl Place {
 fn draw_cells<DB: DrawingBackend>(
     area: &Area<DB>,
     pen: Pen,
-    place: &Place,
-    panel: &HeatPanel,
+    place: &CellGrid,
+    plot: &HeatPlot,
     reach: f64,
 ) -> Result<(), ChartError> {
     let room_for_text =
         place.width / place.columns as i32 > pen.px(58.0) && place.height / place.rows as i32 > pen.px(24.0);
-    for (row, cells) in panel.cells.iter().enumerate() {
+    for (row, cells) in plot.cells.iter().enumerate() {
         for (column, point) in cells.iter().enumerate() {
             let Some(point) = point else { continue };
             let color = diverging(point.speedup, reach);
@@ -128,11 +128,11 @@ fn hatch<DB: DrawingBackend>(area: &Area<DB>, pen: Pen, [from, to]: [(i32, i32);
 fn draw_contour<DB: DrawingBackend>(
     area: &Area<DB>,
     pen: Pen,
-    place: &Place,
-    panel: &HeatPanel,
+    place: &CellGrid,
+    plot: &HeatPlot,
 ) -> Result<(), ChartError> {
     let gains = |row: usize, column: usize| -> Option<bool> {
-        let point: &Option<Point> = panel.cells.get(row)?.get(column)?;
+        let point: &Option<Point> = plot.cells.get(row)?.get(column)?;
         point.map(|point| point.speedup >= 1.0)
     };
     let differs = |a: Option<bool>, b: Option<bool>| matches!((a, b), (Some(a), Some(b)) if a != b);
@@ -154,14 +154,14 @@ fn draw_contour<DB: DrawingBackend>(
 fn draw_labels<DB: DrawingBackend>(
     area: &Area<DB>,
     pen: Pen,
-    place: &Place,
+    place: &CellGrid,
     heat: &Heat,
-    panel: &HeatPanel,
+    plot: &HeatPlot,
 ) -> Result<(), ChartError> {
     let frame = [(place.left, place.top), (place.left + place.width, place.top + place.height)];
     area.draw(&Rectangle::new(frame, pen.stroke(FAINT, 1.0))).map_err(ChartError::of)?;
     let middle = place.left + place.width / 2;
-    write(area, &panel.title, (middle, pen.px(18.0)), &pen.bold(21.0, INK, HPos::Center, VPos::Center))?;
+    write(area, &plot.title, (middle, pen.px(18.0)), &pen.bold(21.0, INK, HPos::Center, VPos::Center))?;
     let tick = pen.text(19.0, INK, HPos::Center, VPos::Center);
     let below = place.top + place.height;
     let longest = heat.k.iter().map(|k| k.to_string().len()).max().unwrap_or(1);

@@ -7,13 +7,13 @@ use plotters::prelude::{Circle, DrawingBackend, PathElement, RGBColor};
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::report::chart::axis::Axis;
+use crate::report::chart::axis::TickedAxis;
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, legend, tiles, write};
-use crate::report::chart::palette::{self, FAINT, GRID, INK, PAPER};
-use crate::report::chart::spec::{Heading, LinePanel, Lines, Spot};
+use crate::report::chart::palette::{self, FAINT, GRID, INK};
+use crate::report::chart::spec::{Heading, LinePlot, Lines, Spot};
 
-type Plot<'a, DB> = ChartContext<'a, DB, Cartesian2d<Axis, Axis>>;
+type Plot<'a, DB> = ChartContext<'a, DB, Cartesian2d<TickedAxis, TickedAxis>>;
 
 /// Draws the whole chart.
 pub(super) fn draw<DB: DrawingBackend>(
@@ -28,26 +28,26 @@ pub(super) fn draw<DB: DrawingBackend>(
         lines.names.iter().enumerate().map(|(at, name)| (name.clone(), palette::line(at))).collect();
     legend(&strips.side, pen, &lines.legend, &entries)?;
     let highest =
-        lines.panels.iter().flat_map(|panel| panel.lines.iter().flatten()).map(|spot| spot.y).fold(1.0, f64::max);
-    for (panel, area) in lines.panels.iter().zip(tiles(&strips.body, lines.panels.len())) {
-        draw_panel(&area, pen, lines, panel, highest * 1.1)?;
+        lines.plots.iter().flat_map(|plot| plot.lines.iter().flatten()).map(|spot| spot.y).fold(1.0, f64::max);
+    for (plot, area) in lines.plots.iter().zip(tiles(&strips.body, lines.plots.len())) {
+        draw_plot(&area, pen, lines, plot, highest * 1.1)?;
     }
     Ok(())
 }
 
-fn draw_panel<DB: DrawingBackend>(
+fn draw_plot<DB: DrawingBackend>(
     area: &Area<DB>,
     pen: Pen,
     lines: &Lines,
-    panel: &LinePanel,
+    plot: &LinePlot,
     highest: f64,
 ) -> Result<(), ChartError> {
     let (width, height) = area.dim_in_pixel();
     let middle = pen.px(45.0) + i32::try_from(width).map_err(ChartError::of)? / 2;
     let centre = i32::try_from(height).map_err(ChartError::of)? / 2 - pen.px(15.0);
     write(area, "speedup (x)", (pen.px(24.0), centre), &pen.upright(20.0, INK))?;
-    write(area, &panel.title, (middle, pen.px(18.0)), &pen.bold(21.0, INK, HPos::Center, VPos::Center))?;
-    let (x, y) = (Axis::through(&lines.xs), Axis::up_to(highest));
+    write(area, &plot.title, (middle, pen.px(18.0)), &pen.bold(21.0, INK, HPos::Center, VPos::Center))?;
+    let (x, y) = (TickedAxis::through(&lines.xs), TickedAxis::up_to(highest));
     let ends = plotters::coord::ranged1d::Ranged::range(&x);
     let mut chart = ChartBuilder::on(area)
         .margin_top(pen.px(36.0))
@@ -68,7 +68,7 @@ fn draw_panel<DB: DrawingBackend>(
         .map_err(ChartError::of)?;
     let one = vec![(ends.start, 1.0), (ends.end, 1.0)];
     chart.plotting_area().draw(&PathElement::new(one, pen.stroke(INK, 2.0))).map_err(ChartError::of)?;
-    for (at, line) in panel.lines.iter().enumerate() {
+    for (at, line) in plot.lines.iter().enumerate() {
         draw_line(&chart, pen, line, palette::line(at))?;
     }
     Ok(())
@@ -89,7 +89,7 @@ fn runs(line: &[Spot]) -> Vec<&[Spot]> {
     runs
 }
 
-/// A segment is dashed where either end does not fit; such points are hollow.
+/// A segment is dashed where either end does not fit.
 fn draw_line<DB: DrawingBackend>(
     chart: &Plot<'_, DB>,
     pen: Pen,
@@ -112,9 +112,7 @@ fn draw_line<DB: DrawingBackend>(
     if line.len() <= 20 {
         for spot in line {
             let at = (spot.x as f64, spot.y);
-            let inner = if spot.fits { color } else { PAPER };
             area.draw(&Circle::new(at, pen.px(7.0), color.filled())).map_err(ChartError::of)?;
-            area.draw(&Circle::new(at, pen.px(4.5), inner.filled())).map_err(ChartError::of)?;
         }
     }
     Ok(())

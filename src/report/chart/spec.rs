@@ -1,10 +1,11 @@
 //! What charts show, as plain values.
 
-use crate::report::sample::{Panel, Point, Sample, evenly};
-use crate::report::table::{MOST_BLOCKS, heading};
+use crate::report::sample::{Panel, Point, Sample, spread};
+use crate::report::table::{MOST_PANELS, heading};
+use crate::report::trust;
 
-/// The most panels side by side.
-const MOST_PANELS: u64 = 4;
+/// The most plots side by side.
+const MOST_PLOTS: u64 = 4;
 /// The most lines a reader tells apart.
 const MOST_LINES: u64 = 7;
 
@@ -26,8 +27,10 @@ pub struct Heading {
     pub title: String,
     /// Hardware, target, drafter, context, engine.
     pub subtitle: String,
-    /// How to read it, and how far to trust it.
+    /// How to read it.
     pub caption: String,
+    /// How far to trust it.
+    pub trust: String,
 }
 
 /// What a chart shows.
@@ -39,7 +42,7 @@ pub enum Body {
     Heat(Heat),
 }
 
-/// Panels of lines that share axes and legend.
+/// Plots of lines that share axes and legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     /// What x is.
@@ -50,13 +53,13 @@ pub struct Lines {
     pub legend: String,
     /// Names of the lines, in the order of their colours.
     pub names: Vec<String>,
-    /// The panels.
-    pub panels: Vec<LinePanel>,
+    /// The plots.
+    pub plots: Vec<LinePlot>,
 }
 
 /// One set of lines.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LinePanel {
+pub struct LinePlot {
     /// What is held fixed, empty if there is nothing else.
     pub title: String,
     /// For each name the points from left to right.
@@ -74,20 +77,20 @@ pub struct Spot {
     pub fits: bool,
 }
 
-/// Panels of heat maps that share axes and scale.
+/// Heat maps that share axes and scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
     /// Draft lengths, left to right.
     pub k: Vec<u64>,
     /// Batches, bottom to top.
     pub batch: Vec<u64>,
-    /// The panels.
-    pub panels: Vec<HeatPanel>,
+    /// The plots.
+    pub plots: Vec<HeatPlot>,
 }
 
 /// One heat map.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HeatPanel {
+pub struct HeatPlot {
     /// What is held fixed.
     pub title: String,
     /// By batch, then k.
@@ -97,14 +100,15 @@ pub struct HeatPanel {
 /// The charts of a sample: three for each panel that has a drafter, or for four of them if there are
 /// more.
 #[must_use]
-pub fn charts(sample: &Sample<'_>, title: &str) -> Vec<Chart> {
-    let drafting: Vec<&Panel<'_>> = sample.panels.iter().filter(|panel| panel.block.drafter.is_some()).collect();
-    let panels: Vec<&Panel<'_>> =
-        positions(drafting.len(), MOST_BLOCKS as u64).into_iter().map(|at| drafting[at]).collect();
+pub fn charts(sample: &Sample<'_, '_>, title: &str) -> Vec<Chart> {
+    let drafting: Vec<&Panel<'_, '_>> =
+        sample.panels.iter().filter(|panel| panel.plan.block.drafter.is_some()).collect();
+    let panels: Vec<&Panel<'_, '_>> =
+        spread(drafting.len(), MOST_PANELS as u64).into_iter().map(|at| drafting[at]).collect();
     let all = sample.panels.len() as u64 + sample.omitted_panels;
     let hint = shown_of(panels.len(), all, "panels have charts");
     let parts = parts(&panels);
-    let three = |(panel, part): (&&Panel<'_>, &String)| {
+    let three = |(panel, part): (&&Panel<'_, '_>, &String)| {
         [against_batch(panel, title, part), against_k(panel, title, part), heat_map(panel, title, part)]
     };
     let mut charts: Vec<Chart> = panels.iter().zip(&parts).flat_map(three).collect();
@@ -115,11 +119,11 @@ pub fn charts(sample: &Sample<'_>, title: &str) -> Vec<Chart> {
 }
 
 /// A name for each panel, made of what differs between them.
-fn parts(panels: &[&Panel<'_>]) -> Vec<String> {
-    let labels = |panel: &Panel<'_>| {
-        let labels = &panel.block.labels;
+fn parts(panels: &[&Panel<'_, '_>]) -> Vec<String> {
+    let labels = |panel: &Panel<'_, '_>| {
+        let labels = &panel.plan.block.labels;
         let drafter = labels.drafter.unwrap_or_default().to_owned();
-        let context = format!("context-{}", panel.context);
+        let context = format!("context-{}", panel.plan.context);
         [labels.hardware.to_owned(), labels.target.to_owned(), labels.engine.to_owned(), drafter, context]
     };
     let all: Vec<_> = panels.iter().map(|panel| labels(panel)).collect();
@@ -127,117 +131,125 @@ fn parts(panels: &[&Panel<'_>]) -> Vec<String> {
     all.iter().map(|one| (0..one.len()).filter(|&at| differs(at)).map(|at| format!(".{}", one[at])).collect()).collect()
 }
 
-fn chart(panel: &Panel<'_>, title: &str, what: &str, part: String, body: Body, mut hints: Vec<String>) -> Chart {
-    let any_unfit = match &body {
-        Body::Lines(body) => body.panels.iter().flat_map(|panel| panel.lines.iter().flatten()).any(|spot| !spot.fits),
-        Body::Heat(body) => {
-            body.panels.iter().flat_map(|panel| panel.cells.iter().flatten().flatten()).any(|point| !point.fits)
-        }
-    };
-    if any_unfit {
+fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Body, mut hints: Vec<String>) -> Chart {
+    let block = panel.plan.block;
+    if body.holds_unfit() {
         let mark = if matches!(body, Body::Heat(_)) { "Hatched" } else { "Dashed" };
-        hints.insert(0, format!("{mark}: does not fit in the usable {}.", panel.block.setup.usable()));
+        hints.insert(0, format!("{mark}: does not fit in the usable {}.", block.setup.usable()));
     }
-    hints.push("Ideal roofline: an upper bound.".to_owned());
-    let heading = Heading { title: format!("{what}: {title}"), subtitle: heading(panel), caption: hints.join("  ") };
+    let source = block.drafter.map(trust::acceptance);
+    let trust: Vec<String> = std::iter::once(trust::profile(block.engine)).chain(source).collect();
+    let heading = Heading {
+        title: format!("{what}: {title}"),
+        subtitle: heading(panel),
+        caption: hints.join("  "),
+        trust: trust.join("; "),
+    };
     Chart { part, heading, body }
+}
+
+impl Body {
+    fn holds_unfit(&self) -> bool {
+        match self {
+            Self::Lines(body) => body.plots.iter().flat_map(|plot| plot.lines.iter().flatten()).any(|spot| !spot.fits),
+            Self::Heat(body) => {
+                body.plots.iter().flat_map(|plot| plot.cells.iter().flatten().flatten()).any(|point| !point.fits)
+            }
+        }
+    }
 }
 
 fn shown_of(shown: usize, of: u64, what: &str) -> Option<String> {
     ((shown as u64) < of).then(|| format!("{shown} of {of} {what}."))
 }
 
-fn alpha_name(panel: &Panel<'_>, acceptance: usize) -> String {
+fn alpha_name(panel: &Panel<'_, '_>, acceptance: usize) -> String {
     panel.alpha[acceptance].map_or_else(|| "measured acceptance".to_owned(), |alpha| format!("alpha = {alpha}"))
 }
 
-fn positions(length: usize, most: u64) -> Vec<usize> {
-    evenly(length as u64, most).into_iter().map(|at| at as usize).collect()
-}
-
-fn against_batch(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
-    let ks = positions(panel.k.len(), MOST_LINES);
-    let acceptances = positions(panel.acceptance.len(), MOST_PANELS);
+fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
+    let ks = spread(panel.plan.k.count(), MOST_LINES);
+    let acceptances = spread(panel.plan.acceptance.count(), MOST_PLOTS);
     let line = |acceptance: usize, k: usize| {
-        let spot = |batch: usize| spot(panel.batch.values[batch], panel.point(batch, acceptance, k));
-        sorted((0..panel.batch.len()).filter_map(spot).collect())
+        let spot = |batch: usize| spot(panel.plan.batch.values[batch], panel.point(batch, acceptance, k));
+        sorted((0..panel.plan.batch.count()).filter_map(spot).collect())
     };
     let body = Lines {
         x_label: "batch (sequences decoded together)".to_owned(),
-        xs: panel.batch.values.clone(),
+        xs: panel.plan.batch.values.clone(),
         legend: "draft length".to_owned(),
-        names: ks.iter().map(|&k| format!("k = {}", panel.k.values[k])).collect(),
-        panels: acceptances
+        names: ks.iter().map(|&k| format!("k = {}", panel.plan.k.values[k])).collect(),
+        plots: acceptances
             .iter()
-            .map(|&acceptance| LinePanel {
+            .map(|&acceptance| LinePlot {
                 title: alpha_name(panel, acceptance),
                 lines: ks.iter().map(|&k| line(acceptance, k)).collect(),
             })
             .collect(),
     };
     let hints = [
-        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
-        shown_of(ks.len(), panel.block.k.len(), "draft lengths shown"),
-        shown_of(panel.batch.len(), panel.batch_length(), "batches drawn"),
+        shown_of(acceptances.len(), panel.plan.block.acceptances(), "acceptances shown"),
+        shown_of(ks.len(), panel.plan.block.k.len(), "draft lengths shown"),
+        shown_of(panel.plan.batch.count(), panel.plan.batch_length, "batches drawn"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup against batch", format!("speedup-by-batch{part}"), Body::Lines(body), hints)
 }
 
-fn against_k(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
-    let batches = positions(panel.batch.len(), MOST_PANELS);
-    let acceptances = positions(panel.acceptance.len(), MOST_LINES);
+fn against_k(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
+    let batches = spread(panel.plan.batch.count(), MOST_PLOTS);
+    let acceptances = spread(panel.plan.acceptance.count(), MOST_LINES);
     let line = |batch: usize, acceptance: usize| {
-        let spot = |k: usize| spot(panel.k.values[k], panel.point(batch, acceptance, k));
-        sorted((0..panel.k.len()).filter_map(spot).collect())
+        let spot = |k: usize| spot(panel.plan.k.values[k], panel.point(batch, acceptance, k));
+        sorted((0..panel.plan.k.count()).filter_map(spot).collect())
     };
     let body = Lines {
         x_label: "k (draft tokens for each round)".to_owned(),
-        xs: panel.k.values.clone(),
+        xs: panel.plan.k.values.clone(),
         legend: "acceptance".to_owned(),
         names: acceptances.iter().map(|&acceptance| alpha_name(panel, acceptance)).collect(),
-        panels: batches
+        plots: batches
             .iter()
-            .map(|&batch| LinePanel {
-                title: format!("batch {}", panel.batch.values[batch]),
+            .map(|&batch| LinePlot {
+                title: format!("batch {}", panel.plan.batch.values[batch]),
                 lines: acceptances.iter().map(|&acceptance| line(batch, acceptance)).collect(),
             })
             .collect(),
     };
     let hints = [
-        shown_of(batches.len(), panel.batch_length(), "batches shown"),
-        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
-        shown_of(panel.k.len(), panel.block.k.len(), "draft lengths drawn"),
+        shown_of(batches.len(), panel.plan.batch_length, "batches shown"),
+        shown_of(acceptances.len(), panel.plan.block.acceptances(), "acceptances shown"),
+        shown_of(panel.plan.k.count(), panel.plan.block.k.len(), "draft lengths drawn"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup against k", format!("speedup-by-k{part}"), Body::Lines(body), hints)
 }
 
-fn heat_map(panel: &Panel<'_>, title: &str, part: &str) -> Chart {
-    let acceptances = positions(panel.acceptance.len(), MOST_PANELS);
+fn heat_map(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
+    let acceptances = spread(panel.plan.acceptance.count(), MOST_PLOTS);
     let order = |values: &[u64]| {
         let mut positions: Vec<usize> = (0..values.len()).collect();
         positions.sort_by_key(|&at| values[at]);
         positions
     };
-    let (batches, ks) = (order(&panel.batch.values), order(&panel.k.values));
+    let (batches, ks) = (order(&panel.plan.batch.values), order(&panel.plan.k.values));
     let cells = |acceptance: usize| {
         let row = |&batch: &usize| ks.iter().map(|&k| panel.point(batch, acceptance, k)).collect();
         batches.iter().map(row).collect()
     };
     let body = Heat {
-        k: ks.iter().map(|&at| panel.k.values[at]).collect(),
-        batch: batches.iter().map(|&at| panel.batch.values[at]).collect(),
-        panels: acceptances
+        k: ks.iter().map(|&at| panel.plan.k.values[at]).collect(),
+        batch: batches.iter().map(|&at| panel.plan.batch.values[at]).collect(),
+        plots: acceptances
             .iter()
-            .map(|&acceptance| HeatPanel { title: alpha_name(panel, acceptance), cells: cells(acceptance) })
+            .map(|&acceptance| HeatPlot { title: alpha_name(panel, acceptance), cells: cells(acceptance) })
             .collect(),
     };
     let hints = [
         Some("Thick line: 1x.".to_owned()),
-        shown_of(acceptances.len(), panel.block.acceptances(), "acceptances shown"),
-        shown_of(batches.len(), panel.batch_length(), "batches shown"),
-        shown_of(ks.len(), panel.block.k.len(), "draft lengths shown"),
+        shown_of(acceptances.len(), panel.plan.block.acceptances(), "acceptances shown"),
+        shown_of(batches.len(), panel.plan.batch_length, "batches shown"),
+        shown_of(ks.len(), panel.plan.block.k.len(), "draft lengths shown"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup by batch and k", format!("heat-map{part}"), Body::Heat(body), hints)
