@@ -16,6 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::cli::args::{Args, Command};
 use crate::cli::error::Error;
 
+/// How long a run that was told to stop may take to tidy up.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// Runs a command.
 ///
 /// # Errors
@@ -32,7 +35,16 @@ pub fn run(args: &Args) -> Result<(), Error> {
 fn stop_on_signal() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
-    ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed))
-        .map_err(|error| Error::Internal(format!("cannot listen for signals: {error}")))?;
+    let handler = move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(1);
+        }
+        // Work that waits for a reader who reads no more cannot look at the flag.
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            std::process::exit(1);
+        });
+    };
+    ctrlc::set_handler(handler).map_err(|error| Error::Internal(format!("cannot listen for signals: {error}")))?;
     Ok(stop)
 }

@@ -12,7 +12,7 @@ pub struct Source {
     pub name: String,
     /// All of it.
     pub text: String,
-    /// Whether it was typed on the command line, which has an exit code of its own.
+    /// Whether its mistakes are mistakes of the command line, which have an exit code of their own.
     pub command_line: bool,
 }
 
@@ -183,9 +183,16 @@ fn floor_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// Names come from files: a control character in one must not steer the terminal.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c }).collect()
+/// Text from files and arguments with its control characters replaced: they must not steer the terminal.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    text.chars().map(|c| if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// Whether a character steers a terminal or turns the direction of text around.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

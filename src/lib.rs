@@ -53,7 +53,7 @@
 //!
 //! let loaded = load(&SearchPath::default(), &Request { scenario: "founding-study", changes: &[], seed: None })
 //!     .map_err(|mistakes| specplan::diagnostic::render(&mistakes, false))?;
-//! let grid = Grid::new(&loaded.scenario)?;
+//! let grid = Grid::new(&loaded.scenario, 1_000_000)?;
 //! let all: Vec<_> = grid.tiles().flat_map(|tile| rows(&grid, &tile)).collect();
 //! let row = all.iter().find(|row| row.batch == 1 && row.alpha == Some(0.8) && row.k == 4).ok_or("no such row")?;
 //! assert_eq!(format!("{:.2}x", row.speedup()), "2.02x");

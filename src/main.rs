@@ -11,8 +11,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             // Help and version go to standard output with code 0, mistakes to standard error with 2.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            return ExitCode::from(if error.print().is_ok() { code } else { 1 });
         }
     };
     match run(&args) {

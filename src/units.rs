@@ -163,7 +163,8 @@ impl Probability {
     ///
     /// [`NotAProbability`] for anything else, NaN included.
     pub fn new(value: f64) -> Result<Self, NotAProbability> {
-        if (0.0..=1.0).contains(&value) { Ok(Self(value)) } else { Err(NotAProbability { value }) }
+        // Plus zero, so that -0 is 0 in every output.
+        if (0.0..=1.0).contains(&value) { Ok(Self(value + 0.0)) } else { Err(NotAProbability { value }) }
     }
 
     /// The number.

@@ -207,12 +207,6 @@ words!(
         Png = "png",
         /// Vector charts.
         Svg = "svg",
-        /// Columnar table.
-        Parquet = "parquet",
-        /// Workbook.
-        Xlsx = "xlsx",
-        /// One page with everything.
-        Html = "html",
         /// No file, not even the manifest.
         None = "none",
     }

@@ -38,6 +38,9 @@ pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) 
             Diagnostic::error("no-drafter", "`sweep.k` has no effect: the scenario has no drafter").as_warning();
         report(found.hint("add a [drafters.<label>] table; until then only plain decoding is priced"), "sweep");
     }
+    if let Some(found) = unused_acceptance(root) {
+        report(found, "acceptance");
+    }
     for found in missing_peaks(scenario) {
         report(found, "hardware");
     }
@@ -67,6 +70,17 @@ fn roofline(scenario: &Parts<'_>) -> Option<Diagnostic> {
         }
         _ => None,
     }
+}
+
+/// An acceptance for all drafters that none of them takes.
+fn unused_acceptance(root: &Node) -> Option<Diagnostic> {
+    root.get("acceptance")?;
+    let drafters = root.get("drafters").and_then(Node::entries).unwrap_or_default();
+    if drafters.iter().any(|drafter| drafter.node.get("acceptance").is_none()) {
+        return None;
+    }
+    let found = Diagnostic::error("unused", "`acceptance` has no effect: every drafter has its own").as_warning();
+    Some(found.hint("set drafters.<label>.acceptance, or leave it out of the drafters"))
 }
 
 fn missing_peaks(scenario: &Parts<'_>) -> Vec<Diagnostic> {

@@ -3,7 +3,7 @@
 use crate::catalog::acceptance::acceptance;
 use crate::catalog::load::Loader;
 use crate::catalog::lookup::is_id;
-use crate::catalog::node::{Entry, Node};
+use crate::catalog::node::{Entry, Node, Value};
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
 use crate::catalog::values::{integer, number};
 use crate::diagnostic::Diagnostic;
@@ -53,8 +53,8 @@ pub(super) fn drafters(
 
 fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &mut Loader<'_>) -> Option<Drafter> {
     if !is_id(&entry.key) {
-        let message = format!("the drafter label `{}` has more than letters, digits, `-`, `_` and `.`", entry.key);
-        problems.report::<()>(Diagnostic::error("bad-id", message).at(&entry.key_place));
+        let found = Diagnostic::error("bad-id", format!("`{}` is no drafter label", entry.key)).at(&entry.key_place);
+        problems.report::<()>(found.hint("a label has letters, digits, `-`, `_` and `.`, a letter or digit first"));
     }
     let node = &entry.node;
     let mut fields = Fields::open(node, &KEYS, problems)?;
@@ -86,6 +86,10 @@ fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &
 }
 
 fn draft_model(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<Model> {
+    if let Value::Text(id) = &node.value {
+        let found = Diagnostic::error("wrong-type", format!("`{}` must be a table, not a text", node.path));
+        return problems.report(found.at(&node.place).hint(format!("write model = {{ id = \"{id}\" }}")));
+    }
     let mut fields = Fields::open(node, &Keys::all(&["id", "tensor_parallel"]), problems)?;
     let parallel = fields.optional("tensor_parallel", single_device);
     let model = fields.required("id", |node, problems| {
@@ -108,7 +112,7 @@ pub(super) fn single_device(node: &Node, problems: &mut Problems) -> Option<u64>
         return Some(degree);
     }
     let message = format!("`{}` = {degree}: this version prices one device only", node.path);
-    problems.report(Diagnostic::error("not-built-yet", message).at(&node.place))
+    problems.report(Diagnostic::error("not-built-yet", message).at(&node.place).hint("set it to 1, or leave it out"))
 }
 
 fn constant(node: &Node, problems: &mut Problems) -> Option<CostRatio> {

@@ -71,7 +71,7 @@ pub(super) fn apply(root: &mut Node, change: &Assignment) -> Result<(), Diagnost
         let found = Diagnostic::error("bad-path", format!("`{}` is not a path of keys", change.path)).at(&path_place);
         found.hint("write keys joined by dots, such as sweep.batch; quote a key that has dots of its own")
     })?;
-    let value = read_value(&change.value, &source, head.len());
+    let value = read_value(&change.value, &source, head.len())?;
     assign(root, &keys, value, &path_place)
 }
 
@@ -92,13 +92,24 @@ fn split_path(path: &str) -> Option<Vec<String>> {
 }
 
 /// Parses a value where it stands on the command line, so that its places point there.
-fn read_value(value: &str, source: &Arc<Source>, offset: usize) -> Value {
+fn read_value(value: &str, source: &Arc<Source>, offset: usize) -> Result<Value, Diagnostic> {
     let padded = format!("{}v={value}", " ".repeat(offset.saturating_sub(2)));
     let document = parse(&Arc::new(Source { name: source.name.clone(), text: padded, command_line: true }));
     match document.root.entries() {
-        Some([only]) if document.syntax.is_empty() && only.key == "v" => only.node.value.clone(),
-        _ => Value::Text(value.to_owned()),
+        Some([only]) if document.syntax.is_empty() && only.key == "v" => Ok(only.node.value.clone()),
+        // What starts like TOML was meant as TOML.
+        _ if value.trim_start().starts_with(['[', '{', '"', '\'']) => Err(match document.syntax.into_iter().next() {
+            Some(found) => moved_to(found, source),
+            None => Diagnostic::error("syntax", format!("`{value}` is more than one value")),
+        }),
+        _ => Ok(Value::Text(value.to_owned())),
     }
+}
+
+/// A mistake in the padded copy, shown in the text as it was typed.
+fn moved_to(found: Diagnostic, source: &Arc<Source>) -> Diagnostic {
+    let place = found.place.as_ref().map(|place| Place { source: Arc::clone(source), span: place.span.clone() });
+    Diagnostic { place, ..found }
 }
 
 fn assign(root: &mut Node, keys: &[String], value: Value, place: &Place) -> Result<(), Diagnostic> {

@@ -36,8 +36,11 @@ pub struct Loaded {
     pub inputs: Vec<Input>,
     /// What its author should know.
     pub warnings: Vec<Diagnostic>,
-    /// Where the axis with the most values is given, for a sweep that turns out too large.
-    pub longest_axis: Option<Place>,
+    /// Where the scenario starts.
+    pub root: Place,
+    /// Where the axis with the most values is given, for a sweep that turns out too large; the start if
+    /// no axis is given.
+    pub longest_axis: Place,
 }
 
 /// A file that was read.
@@ -56,8 +59,10 @@ pub struct Input {
 /// # Errors
 ///
 /// Every mistake of every file that was read.
-pub fn load(places: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Diagnostic>> {
-    let found = places.find(Kind::Scenarios, request.scenario, None).map_err(|error| vec![error])?;
+pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Diagnostic>> {
+    let found = search
+        .find(Kind::Scenarios, request.scenario, None)
+        .map_err(|error| vec![error.at(&typed_scenario(request.scenario))])?;
     let mut document = parse(&found.source);
     let mut problems = Problems::of(&document);
     for change in request.changes {
@@ -65,7 +70,7 @@ pub fn load(places: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
             problems.report::<()>(error);
         }
     }
-    let mut loader = Loader { places, folder: found.folder.clone(), inputs: Vec::new(), mistakes: Vec::new() };
+    let mut loader = Loader { search, folder: found.folder.clone(), inputs: Vec::new(), mistakes: Vec::new() };
     loader.remember(Kind::Scenarios, &found);
     let read = scenario::scenario(&document.root, &found.id, &mut problems, &mut loader);
     let mut all = problems.finish();
@@ -73,12 +78,21 @@ pub fn load(places: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
     let (errors, warnings): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.severity == Severity::Error);
     match read {
         Some(scenario) if errors.is_empty() => {
-            let longest_axis = longest_axis(&document.root, &scenario);
+            let root = document.root.place.clone();
+            let longest_axis = longest_axis(&document.root, &scenario).unwrap_or_else(|| root.clone());
             let seed = request.seed.unwrap_or(scenario.seed);
-            Ok(Loaded { scenario: Scenario { seed, ..scenario }, inputs: loader.inputs, warnings, longest_axis })
+            Ok(Loaded { scenario: Scenario { seed, ..scenario }, inputs: loader.inputs, warnings, root, longest_axis })
         }
         _ => Err(errors),
     }
+}
+
+/// The scenario as it was asked for. That it cannot be had is a fault of the input, not of the flags.
+fn typed_scenario(reference: &str) -> Place {
+    const FLAG: &str = "--scenario ";
+    let text = format!("{FLAG}{reference}");
+    let span = FLAG.len()..text.len();
+    Place { source: Arc::new(Source { name: "<command line>".to_owned(), text, command_line: false }), span }
 }
 
 /// The numeric axes of a scenario with their lengths and the places that give them.
@@ -97,7 +111,7 @@ fn longest_axis(root: &Node, scenario: &Scenario) -> Option<Place> {
 
 /// Reads the files that a scenario names.
 pub(super) struct Loader<'c> {
-    places: &'c SearchPath,
+    search: &'c SearchPath,
     /// Where the scenario lies, from which its relative paths start.
     folder: Option<PathBuf>,
     inputs: Vec<Input>,
@@ -122,7 +136,7 @@ impl Loader<'_> {
 
     /// The engine of a scenario that names none.
     pub(super) fn default_engine(&mut self, problems: &mut Problems) -> Option<Engine> {
-        match self.places.find(Kind::Engines, "ideal", None) {
+        match self.search.find(Kind::Engines, "ideal", None) {
             Ok(found) => self.read(Kind::Engines, &found, engine::engine),
             Err(error) => problems.report(error),
         }
@@ -137,7 +151,7 @@ impl Loader<'_> {
     ) -> Option<T> {
         let reference = text(node, problems)?;
         let beside = if node.place.source.command_line { None } else { self.folder.as_deref() };
-        match self.places.find(kind, &reference, beside) {
+        match self.search.find(kind, &reference, beside) {
             Ok(found) => self.read(kind, &found, read),
             Err(error) => problems.report(error.at(&node.place)),
         }

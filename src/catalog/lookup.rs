@@ -45,7 +45,7 @@ impl SearchPath {
         }
         if !is_id(reference) {
             let found = Diagnostic::error("bad-id", format!("\"{reference}\" is neither an id nor a path"));
-            return Err(found.hint("an id has letters, digits, `-`, `_` and `.`; a path has a slash or ends in .toml"));
+            return Err(found.hint("an id has letters, digits, `-`, `_` and `.`, a letter or digit first; a path has a slash or ends in .toml"));
         }
         for folder in self.folders(kind) {
             let path = folder.join(format!("{reference}.toml"));
@@ -122,7 +122,9 @@ fn found(text: String, path: &Path) -> Result<Found, Diagnostic> {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     if !is_id(stem) {
         let found = Diagnostic::error("bad-id", format!("{}: the file's name is no id", path.display()));
-        return Err(found.hint("name files with letters, digits, `-`, `_` and `.`: their names head results"));
+        return Err(found.hint(
+            "name files with letters, digits, `-`, `_` and `.`, a letter or digit first: their names head results",
+        ));
     }
     let source = Arc::new(Source { name: path.display().to_string(), text, command_line: false });
     Ok(Found { id: stem.to_owned(), source, folder: path.parent().map(Path::to_owned) })
@@ -137,7 +139,8 @@ fn read(path: &Path) -> Result<String, Diagnostic> {
         ErrorKind::IsADirectory => {
             Diagnostic::error("not-a-file", format!("{name}: this is a folder")).hint("name a file in it")
         }
-        _ => Diagnostic::error("unreadable", format!("{name}: cannot be read: {error}")),
+        _ => Diagnostic::error("unreadable", format!("{name}: cannot be read: {error}"))
+            .hint("check what the path names, and its permissions"),
     })?;
     if bytes.len() as u64 > LARGEST_FILE {
         let found = Diagnostic::error("too-large", format!("{name}: larger than {} MiB", LARGEST_FILE >> 20));
@@ -155,6 +158,12 @@ fn read(path: &Path) -> Result<String, Diagnostic> {
 
 fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // A named pipe may never be written to; the shell's <(…) lies under /dev or /proc and is.
+    let kind = path.metadata()?.file_type();
+    let from_shell = path.starts_with("/dev") || path.starts_with("/proc");
+    if !kind.is_file() && !kind.is_dir() && !from_shell {
+        return Err(std::io::Error::other("it is no plain file"));
+    }
     File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

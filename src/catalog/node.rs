@@ -6,6 +6,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::catalog::reader::MOST_KEPT;
 use crate::diagnostic::{Diagnostic, Place, Source};
 
 /// A value with its place and the path of keys that leads to it.
@@ -41,7 +42,8 @@ impl Value {
     /// A number as it is, anything else by its type.
     pub(super) fn shown(&self) -> String {
         match self {
-            Self::Text(_) => "a string".to_owned(),
+            Self::Text(text) if text.len() <= 40 => format!("the text \"{text}\""),
+            Self::Text(_) => "a text".to_owned(),
             Self::Integer(number) => number.to_string(),
             Self::Float(number) if (1e-4..1e9).contains(&number.abs()) => number.to_string(),
             Self::Float(number) => format!("{number:e}"),
@@ -88,7 +90,7 @@ pub(super) struct Document {
 pub(super) fn parse(source: &Arc<Source>) -> Document {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let place = |span: Range<usize>| Place { source: Arc::clone(source), span };
-    let syntax = errors.iter().map(|error| {
+    let syntax = errors.iter().take(MOST_KEPT).map(|error| {
         let span = error.span().unwrap_or(0..0);
         let found = Diagnostic::error(code_of(error.message()), error.message()).at(&place(span));
         hint_for(error.message()).into_iter().fold(found, Diagnostic::hint)
@@ -110,7 +112,7 @@ fn hint_for(message: &str) -> Option<&'static str> {
     } else if message.contains("must be quoted") {
         Some("write text in double quotes")
     } else {
-        None
+        Some("this is not TOML: text is \"quoted\", lists are [1, 2], tables { a = 1 }, one key a line")
     }
 }
 

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 
 use crate::catalog::node::{Document, Node, Value};
-use crate::diagnostic::{Diagnostic, Place, nearest};
+use crate::diagnostic::{Diagnostic, Place, is_hidden, nearest};
+
+/// Nobody reads more mistakes of one file, and each costs time and memory.
+pub(super) const MOST_KEPT: usize = 1000;
 
 /// The mistakes of one file.
 pub(super) struct Problems {
@@ -19,14 +22,18 @@ impl Problems {
 
     /// Notes a mistake; `None`, so that a reader can end with it.
     pub(super) fn report<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
-        self.found.push(diagnostic);
+        if self.found.len() < MOST_KEPT {
+            self.found.push(diagnostic);
+        }
         None
     }
 
     /// Notes that a value is of the wrong type.
     pub(super) fn wrong_type<T>(&mut self, node: &Node, wanted: &str) -> Option<T> {
         let message = format!("`{}` must be {wanted}, not {}", node.path, node.value.shown());
-        self.report(Diagnostic::error("wrong-type", message).at(&node.place))
+        let found = Diagnostic::error("wrong-type", message).at(&node.place);
+        let key = node.path.rsplit('.').next().unwrap_or_default();
+        self.report(if wanted == "a table" { found.hint(format!("write it as {key} = {{ … }}")) } else { found })
     }
 
     /// Everything to show. Where the syntax is broken, a missing key may sit in the part that could
@@ -35,7 +42,8 @@ impl Problems {
         let broken = self.syntax.iter().any(|one| one.code == "syntax");
         let broken_lines: HashSet<Option<usize>> = self.syntax.iter().map(line).collect();
         let sound = |one: &Diagnostic| {
-            one.on_command_line() || !(broken && one.code == "missing-key") && !broken_lines.contains(&line(one))
+            let guessed = broken && one.code == "missing-key" || broken_lines.contains(&line(one));
+            one.on_command_line() || !guessed
         };
         let found: Vec<Diagnostic> = self.found.into_iter().filter(sound).collect();
         self.syntax.into_iter().chain(found).collect()
@@ -75,7 +83,7 @@ impl<'n, 'p> Fields<'n, 'p> {
             return problems.wrong_type(node, "a table");
         };
         for entry in entries.iter().filter(|entry| !keys.known.contains(&entry.key.as_str())) {
-            problems.found.push(unknown_key(&entry.key, &entry.node.path, &entry.key_place, keys));
+            problems.report::<()>(unknown_key(&entry.key, &entry.node.path, &entry.key_place, keys));
         }
         Some(Self { node, problems })
     }
@@ -154,7 +162,11 @@ pub(super) fn text(node: &Node, problems: &mut Problems) -> Option<String> {
     let Value::Text(text) = &node.value else {
         return problems.wrong_type(node, "a string");
     };
-    if text.chars().any(char::is_control) {
+    if text.trim().is_empty() {
+        let found = Diagnostic::error("empty-text", format!("`{}` is empty", node.path)).at(&node.place);
+        return problems.report(found.hint("write it out, or leave the key out"));
+    }
+    if text.chars().any(is_hidden) {
         let message = format!("`{}` has a control character in it", node.path);
         return problems.report(Diagnostic::error("control-character", message).at(&node.place).hint("use plain text"));
     }

@@ -51,8 +51,10 @@ fn laws(node: &Node, problems: &mut Problems, p: Vec<f64>, q: Vec<f64>) -> Optio
     match Laws::new(p, q) {
         Ok(laws) => Some(laws),
         Err(error) => {
-            let place = node.get("q").unwrap_or(node).place.clone();
-            problems.report(Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&place))
+            let typed = |key| node.get(key).filter(|law| law.place.source.command_line);
+            let place = typed("p").or_else(|| node.get("q")).unwrap_or(node).place.clone();
+            let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&place);
+            problems.report(found.hint("p and q give each token of one vocabulary its chance"))
         }
     }
 }

@@ -48,7 +48,8 @@ pub(super) fn integer(node: &Node, problems: &mut Problems, from: u64, to: u64) 
 pub(super) fn number(node: &Node, problems: &mut Problems, from: f64) -> Option<f64> {
     let number = plain_number(node, problems)?;
     if (from..=LARGEST_NUMBER).contains(&number) {
-        return Some(number);
+        // Plus zero, so that -0 reads as 0.
+        return Some(number + 0.0);
     }
     let message = format!("`{}` must be at least {from} (and at most 1e30), not {number}", node.path);
     problems.report(Diagnostic::error("out-of-range", message).at(&node.place))
@@ -70,9 +71,9 @@ pub(super) fn probability(node: &Node, problems: &mut Problems) -> Option<Probab
         Err(error) => {
             let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
             let hint = if (2.0..=100.0).contains(&number) {
-                format!("a fraction is due: {number} % is {}", number / 100.0)
+                format!("a fraction from 0 to 1 is due: {number} % is {}", number / 100.0)
             } else {
-                "a chance is a fraction from 0 to 1".into()
+                "a fraction from 0 to 1 is due".into()
             };
             problems.report(found.hint(hint))
         }
@@ -172,9 +173,15 @@ fn checked<T>(axis: Result<Axis<T>, AxisError>, node: &Node, problems: &mut Prob
     match axis {
         Ok(axis) => Some(axis),
         Err(error) => {
-            let code =
-                if error == AxisError::Empty || error == AxisError::Backwards { "empty-axis" } else { "bad-axis" };
-            problems.report(Diagnostic::error(code, format!("`{}`: {error}", node.path)).at(&node.place))
+            let (code, hint) = match error {
+                AxisError::Empty => ("empty-axis", "list at least one value, or leave the key out"),
+                AxisError::Backwards => ("empty-axis", "swap `from` and `to`"),
+                AxisError::Repeated { .. } => ("bad-axis", "list each value once"),
+                AxisError::Step => ("bad-axis", "such as step = 1"),
+                AxisError::StepTooSmall => ("bad-axis", "take a larger step, or list the values"),
+                AxisError::FromZero => ("bad-axis", "start at 1, or list the values"),
+            };
+            problems.report(Diagnostic::error(code, format!("`{}`: {error}", node.path)).at(&node.place).hint(hint))
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::words::{ColorChoice, FileForm, Format};
 
 /// Will speculative decoding pay on your hardware, with which drafter, draft length and up to which load?
 #[derive(Debug, Parser)]
-#[command(name = "specplan", version, after_help = AFTER_HELP, propagate_version = true)]
+#[command(name = "specplan", version, after_help = AFTER_HELP)]
 pub struct Args {
     /// What to do.
     #[command(subcommand)]
@@ -52,8 +52,16 @@ pub struct SweepArgs {
     #[arg(long)]
     pub only_fitting: bool,
     /// Refuse larger sweeps [default: 1000000000].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_points: Option<u64>,
+}
+
+impl SweepArgs {
+    /// Whether charts are asked for.
+    #[must_use]
+    pub fn draws_charts(&self) -> bool {
+        self.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg))
+    }
 }
 
 /// Flags that every command has.
@@ -72,10 +80,10 @@ pub struct CommonArgs {
     #[arg(long, value_name = "DIR")]
     pub catalog: Option<PathBuf>,
     /// Worker threads; the results do not depend on it [default: one for each core].
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=256), allow_negative_numbers = true)]
     pub threads: Option<usize>,
     /// Seed of everything random, in place of the scenario's.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// No progress, notes or warnings on standard error.
     #[arg(long)]

@@ -1,8 +1,9 @@
 //! How a command can fail, with its text and exit code.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use crate::diagnostic::{Diagnostic, render};
+use crate::diagnostic::{Diagnostic, render, visible};
 
 /// Why a command did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -52,13 +53,27 @@ impl Error {
         }
     }
 
+    /// What to do about it, where the message does not say.
+    fn next_step(&self) -> &'static str {
+        let Self::File { source, .. } = self else { return "" };
+        match source.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "; a folder is due here: name another with --out",
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "; name another folder with --out",
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                "; free some space, write less (--write, --only-fitting), or name another folder with --out"
+            }
+            ErrorKind::InvalidFilename => "; give the scenario a shorter name",
+            _ => "; name another folder with --out",
+        }
+    }
+
     /// What to show, if there is anything to say.
     #[must_use]
     pub fn text(&self, color: bool) -> Option<String> {
         match self {
             Self::ClosedPipe => None,
             Self::Input(found) => Some(render(found, color)),
-            other => Some(format!("error: {other}")),
+            other => Some(visible(&format!("error: {other}{}", other.next_step()))),
         }
     }
 }

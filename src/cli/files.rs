@@ -8,6 +8,10 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::cli::error::Error;
 
+/// Names of temporary files.
+const PREFIX: &str = ".specplan-";
+const SUFFIX: &str = ".part";
+
 /// A manifest is never larger.
 const LARGEST_EARLIER: u64 = 64 << 20;
 
@@ -36,7 +40,9 @@ impl Results {
     /// [`Error::File`] if the folder cannot be made.
     pub fn open(folder: &Path, scenario: &str, command: &str) -> Result<Self, Error> {
         create_dir_all(folder).map_err(at(folder))?;
-        Ok(Self { folder: folder.to_owned(), stem: format!("{scenario}.{command}"), finished: Vec::new() })
+        let stem = format!("{scenario}.{command}");
+        check_target(&folder.join(format!("{stem}.manifest.json")))?;
+        Ok(Self { folder: folder.to_owned(), stem, finished: Vec::new() })
     }
 
     /// Starts a file; `ending` is `csv` or `part.csv`.
@@ -46,8 +52,12 @@ impl Results {
     /// [`Error::File`] if the folder takes no file.
     pub fn start(&self, ending: &str) -> Result<Growing, Error> {
         let path = self.folder.join(format!("{}.{ending}", self.stem));
+        check_target(&path)?;
+        if self.finished.iter().any(|(_, taken)| *taken == path) {
+            return Err(Error::Internal(format!("two results are called {}", path.display())));
+        }
         let mut builder = Builder::new();
-        builder.prefix(".specplan-").suffix(".part");
+        builder.prefix(PREFIX).suffix(SUFFIX);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -93,9 +103,25 @@ impl Results {
     #[must_use]
     pub fn earlier(&self, ending: &str) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        let file = File::open(self.folder.join(format!("{}.{ending}", self.stem))).ok()?;
+        let path = self.folder.join(format!("{}.{ending}", self.stem));
+        // A pipe of that name would be waited for.
+        let file = if path.is_file() { File::open(path).ok()? } else { return None };
         file.take(LARGEST_EARLIER).read_to_end(&mut bytes).ok()?;
         Some(bytes)
+    }
+
+    /// Temporary files that a killed run left in the folder, by name; one may belong to a run that is
+    /// still going on.
+    #[must_use]
+    pub fn leftovers(&self) -> Vec<PathBuf> {
+        let entries = self.folder.read_dir().into_iter().flatten().flatten();
+        let ours = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+        };
+        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(ours).collect();
+        found.sort();
+        found
     }
 
     /// Whether a result file of this command is in the folder.
@@ -123,9 +149,7 @@ impl Results {
         let old: Vec<PathBuf> =
             stale.iter().filter(|name| self.holds(name)).map(|name| self.folder.join(name)).collect();
         for (_, path) in &self.finished {
-            if path.is_dir() {
-                return Err(at(path)(ErrorKind::IsADirectory.into()));
-            }
+            check_target(path)?;
         }
         if let Some((_, manifest)) = self.finished.last().filter(|(_, path)| path.exists()) {
             remove_file(manifest).map_err(at(manifest))?;
@@ -153,7 +177,22 @@ impl Growing {
     }
 }
 
+/// Refuses a final name that cannot be given: too long, or taken by something that is no plain file.
+fn check_target(path: &Path) -> Result<(), Error> {
+    match path.symlink_metadata() {
+        Ok(there) if there.is_file() || there.is_symlink() => Ok(()),
+        Ok(_) => Err(at(path)(std::io::Error::other("something that is no file has this name"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(at(path)(error)),
+    }
+}
+
+/// An error at a path. What the temporary file's own name adds to it is left out.
 fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     let path = path.to_owned();
-    move |source| Error::File { path, source }
+    move |error| {
+        let wrapped = error.raw_os_error().is_none() && error.kind() != ErrorKind::Other;
+        let source = if wrapped { error.kind().into() } else { error };
+        Error::File { path, source }
+    }
 }

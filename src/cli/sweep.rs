@@ -12,14 +12,16 @@ use crate::cli::files::Results;
 use crate::cli::publish::publish;
 use crate::cli::streams::{Route, Streams};
 use crate::cli::{progress, stop_on_signal, terminal};
-use crate::diagnostic::{Diagnostic, render};
+use crate::diagnostic::{Diagnostic, render, visible};
+use crate::domain::axis::Axis;
 use crate::parallel::{Failure, Outcome};
 use crate::report::manifest::{Input, manifest};
 use crate::report::sample::{Gathered, Sample, SamplePlan};
 use crate::report::{self, chart, json, table, trust};
-use crate::sweep::grid::{Grid, Tile};
+use crate::sweep::grid::{Block, Grid, GridError, Tile};
 use crate::sweep::row::Row;
 use crate::sweep::run::run;
+use crate::units::Bytes;
 use crate::words::{FileForm, Format};
 
 /// Larger sweeps are refused unless the user says how large they may be.
@@ -28,9 +30,7 @@ const MOST_POINTS: u64 = 1_000_000_000;
 pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.write)?;
     let loaded = open(&args.common)?;
-    let grid = Grid::new(&loaded.scenario)
-        .map_err(|error| Error::Input(vec![Diagnostic::error("missing-figure", error.to_string())]))?;
-    let points = points(args, &loaded, &grid)?;
+    let grid = grid(args, &loaded)?;
     let options = json!({ "only_fitting": args.only_fitting });
     let manifest = manifest("sweep", &loaded.scenario, &inputs(&loaded), &options);
 
@@ -39,12 +39,19 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
         true => Some(Results::open(&args.out, &loaded.scenario.name, "sweep")?),
         false => None,
     };
+    if let Some(results) = results.as_ref().filter(|_| !args.common.quiet) {
+        let note = "left by a run that was killed, unless one is going on: remove it";
+        results.leftovers().iter().for_each(|path| terminal::note(&visible(&format!("{}: {note}", path.display()))));
+    }
     let route = |file: bool, format: Format| Route { file, stdout: args.format == format };
     let (csv, json) = (route(forms.csv, Format::Csv), route(forms.json, Format::Json));
     let mut streams = Streams::start(csv, json, results.as_ref(), &manifest)?;
     let plan = SamplePlan::new(&grid, args.only_fitting);
-    let sample = price(args, &grid, &plan, points, &mut streams, &stop)?;
+    let (sample, kept) = price(args, &grid, &plan, &mut streams, &stop)?;
     streams.finish(results.as_mut())?;
+    if kept == 0 {
+        return Err(nothing_fits(&grid));
+    }
     let written = match results {
         Some(results) => write_rest(results, &forms, &sample, &loaded, manifest)?,
         None => Vec::new(),
@@ -67,14 +74,24 @@ fn open(common: &CommonArgs) -> Result<Loaded, Error> {
     Ok(loaded)
 }
 
-/// The number of points, unless it is beyond what may be priced.
-fn points(args: &SweepArgs, loaded: &Loaded, grid: &Grid<'_>) -> Result<u64, Error> {
-    grid.points(args.max_points.unwrap_or(MOST_POINTS)).map_err(|error| match args.max_points {
-        Some(_) => Error::Usage(format!("{error}: raise --max-points, or take fewer values on an axis")),
-        None => {
-            let hint = "take fewer values on an axis, or raise --max-points";
-            let found = Diagnostic::error("too-many-points", error.to_string()).hint(hint);
-            Error::Input(vec![loaded.longest_axis.iter().fold(found, Diagnostic::at)])
+/// The grid, unless it is larger than may be priced.
+fn grid<'s>(args: &SweepArgs, loaded: &'s Loaded) -> Result<Grid<'s>, Error> {
+    Grid::new(&loaded.scenario, args.max_points.unwrap_or(MOST_POINTS)).map_err(|error| {
+        match (error, args.max_points) {
+            (error @ GridError::TooManyPoints { .. }, Some(_)) => {
+                Error::Usage(format!("{error}: raise --max-points, or take fewer values on an axis"))
+            }
+            (error @ GridError::TooManyPoints { .. }, None) => {
+                let found = Diagnostic::error("too-many-points", error.to_string()).at(&loaded.longest_axis);
+                Error::Input(vec![found.hint("take fewer values on an axis, or raise --max-points")])
+            }
+            (error @ GridError::TooManyBlocks(_), _) => {
+                let found = Diagnostic::error("too-many-points", error.to_string()).at(&loaded.root);
+                Error::Input(vec![found.hint("compare fewer of them in one study")])
+            }
+            (error @ GridError::MissingPeak(_), _) => {
+                Error::Input(vec![Diagnostic::error("missing-figure", error.to_string()).at(&loaded.root)])
+            }
         }
     })
 }
@@ -96,10 +113,6 @@ impl Forms {
         let has = |form| write.contains(&form);
         if has(FileForm::None) && write.iter().any(|form| *form != FileForm::None) {
             return Err(Error::Usage("--write none goes with no other form".to_owned()));
-        }
-        if let Some(form) = [FileForm::Parquet, FileForm::Xlsx, FileForm::Html].into_iter().find(|form| has(*form)) {
-            let message = format!("--write {form}: this version does not write that form; use csv, json, png or svg");
-            return Err(Error::Usage(message));
         }
         let chart = |file, form| has(file).then_some(form);
         let charts = [chart(FileForm::Png, chart::Form::Png), chart(FileForm::Svg, chart::Form::Svg)];
@@ -155,14 +168,13 @@ fn price<'p, 'g>(
     args: &SweepArgs,
     grid: &'g Grid<'g>,
     plan: &'p SamplePlan<'g>,
-    points: u64,
     streams: &mut Streams,
     stop: &AtomicBool,
-) -> Result<Sample<'p, 'g>, Error> {
+) -> Result<(Sample<'p, 'g>, u64), Error> {
     let (csv, json) = (streams.csv.wanted(), streams.json.wanted());
     let maker = Maker { plan, only_fitting: args.only_fitting, csv, json };
     let mut sample = Sample::empty(plan);
-    let bar = progress::bar(points, args.common.quiet);
+    let bar = progress::bar(grid.points(), args.common.quiet);
     let mut kept = 0;
     let take = |piece: Result<Piece, Error>| {
         let piece = piece?;
@@ -176,14 +188,24 @@ fn price<'p, 'g>(
     let outcome = run(grid, args.common.threads(), stop, |tile, rows| maker.piece(tile, rows), take);
     bar.finish_and_clear();
     match outcome {
-        Ok(Outcome::Finished) if kept == 0 => {
-            Err(Error::CannotRun("no point fits in memory: nothing is left to show (--only-fitting)".to_owned()))
-        }
-        Ok(Outcome::Finished) => Ok(sample),
+        Ok(Outcome::Finished) => Ok((sample, kept)),
         Ok(Outcome::Stopped) => Err(Error::Interrupted),
         Err(Failure::Taken(error)) => Err(error),
         Err(error @ Failure::Threads { .. }) => Err(Error::Internal(error.to_string())),
     }
+}
+
+/// What to say when `--only-fitting` leaves nothing: the point that comes closest, and what would help.
+fn nothing_fits(grid: &Grid<'_>) -> Error {
+    let least = |axis: &Axis<u64>| axis.iter().min().unwrap_or(0);
+    let (batch, context) = (least(grid.batch), least(grid.context));
+    let need = |block: &Block<'_>| (block.setup.memory(batch, context, least(&block.k)).total(), block.setup.usable());
+    let short = |(need, usable): &(Bytes, Bytes)| need.get() - usable.get();
+    let closest = grid.blocks.iter().map(need).min_by(|a, b| short(a).total_cmp(&short(b)));
+    let figures = closest.map_or_else(String::new, |(need, usable)| format!(": at best {need} are needed of {usable}"));
+    Error::CannotRun(format!(
+        "no point fits in memory{figures}; take a smaller batch or context, or change [memory] utilization and reserve"
+    ))
 }
 
 /// Draws the charts and gives every file its name; returns the names.
@@ -209,7 +231,7 @@ fn show(args: &SweepArgs, sample: &Sample<'_, '_>, loaded: &Loaded, written: &[S
     let scenario = &loaded.scenario;
     let trust = trust::lines(scenario);
     let every_row = written.iter().find(|name| name.ends_with(".csv") || name.ends_with("sweep.json"));
-    let rows_in = every_row.map_or("--write csv", String::as_str);
+    let rows_in = every_row.map_or("in the files of --write csv or json", String::as_str);
     match args.format {
         Format::Text => {
             let style =
@@ -226,7 +248,10 @@ fn show(args: &SweepArgs, sample: &Sample<'_, '_>, loaded: &Loaded, written: &[S
         Format::Csv | Format::Json => {}
     }
     if !args.common.quiet {
-        written.iter().for_each(|name| terminal::note(&format!("wrote {name}")));
+        written.iter().for_each(|name| terminal::note(&visible(&format!("wrote {name}"))));
+        if let Some(line) = chart::coverage(sample).filter(|_| args.draws_charts()) {
+            terminal::note(&line);
+        }
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ impl CostRatio {
     ///
     /// [`NotACostRatio`] for what is negative or not finite.
     pub fn new(ratio: f64) -> Result<Self, NotACostRatio> {
-        if ratio.is_finite() && ratio >= 0.0 { Ok(Self(ratio)) } else { Err(NotACostRatio(ratio)) }
+        if ratio.is_finite() && ratio >= 0.0 { Ok(Self(ratio + 0.0)) } else { Err(NotACostRatio(ratio)) }
     }
 
     /// The number.

@@ -50,6 +50,19 @@ pub fn charts(sample: &Sample<'_, '_>, title: &str, form: Form) -> Result<Vec<Dr
     spec::charts(sample, title).into_iter().map(draw).collect()
 }
 
+/// What to tell about panels without charts, if there are any.
+#[must_use]
+pub fn coverage(sample: &Sample<'_, '_>) -> Option<String> {
+    let all = sample.panels.len() as u64 + sample.omitted_panels;
+    match spec::charted(sample).len() as u64 {
+        0 => Some("no charts: they show what a drafter gains, where it fits".to_owned()),
+        charted if charted < all => {
+            Some(format!("charts show {charted} of {all} combinations of hardware, target, drafter and context"))
+        }
+        _ => None,
+    }
+}
+
 fn draw<DB: plotters::prelude::DrawingBackend>(
     root: &canvas::Area<DB>,
     scale: f64,

@@ -20,6 +20,19 @@ pub(super) fn plain(text: &str) -> &str {
     text.strip_suffix(".0").unwrap_or(text)
 }
 
+/// A count in few characters, for axes.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::number::compact;
+/// assert_eq!([256, 131_072, 2_500_000].map(compact), ["256", "131072", "2.5e6"]);
+/// ```
+#[must_use]
+pub fn compact(count: u64) -> String {
+    if count < 1_000_000 { count.to_string() } else { format!("{:.1e}", count as f64) }
+}
+
 /// A speedup as tables show it.
 ///
 /// # Examples

@@ -142,7 +142,7 @@ pub fn evenly(length: u64, most: u64) -> Vec<u64> {
 }
 
 /// At most `most` of the indices below `length`, denser at the start, both ends included: what
-/// happens between batch 1 and 16 matters as much as between 64 and 1024.
+/// happens between batch 1 and 16 matters as much as between 64 and 1024, and so with k.
 ///
 /// # Examples
 ///
@@ -167,6 +167,12 @@ pub fn by_factor(length: u64, most: u64) -> Vec<u64> {
     indices
 }
 
+/// At most `most` of `length` positions, denser at the start, both ends included.
+#[must_use]
+pub fn spread_by_factor(length: usize, most: u64) -> Vec<usize> {
+    by_factor(length as u64, most).into_iter().map(|at| at as usize).collect()
+}
+
 /// At most `most` of `length` positions, evenly spaced, both ends included.
 #[must_use]
 pub fn spread(length: usize, most: u64) -> Vec<usize> {
@@ -177,10 +183,16 @@ impl<'g> SamplePlan<'g> {
     /// Settles which points are kept; with `only_fitting` those that do not fit are not.
     #[must_use]
     pub fn new(grid: &'g Grid<'g>, only_fitting: bool) -> Self {
-        let contexts = grid.context.len();
-        let all = (grid.blocks.len() as u64).saturating_mul(contexts);
-        let panel = |index: u64| PanelPlan::new(grid, (index / contexts) as usize, index % contexts);
-        let panels: Vec<PanelPlan<'g>> = evenly(all, PANELS).into_iter().map(panel).collect();
+        let (all_blocks, contexts) = (grid.blocks.len() as u64, grid.context.len());
+        let all = all_blocks.saturating_mul(contexts);
+        // Every block kept has the same contexts, so that panels can be compared.
+        let blocks = evenly(all_blocks, PANELS);
+        let kept_contexts = evenly(contexts, PANELS / (blocks.len() as u64).max(1));
+        let panel = |&block: &u64| {
+            let of_context = move |&context: &u64| PanelPlan::new(grid, block as usize, context);
+            kept_contexts.iter().map(of_context).collect::<Vec<_>>()
+        };
+        let panels: Vec<PanelPlan<'g>> = blocks.iter().flat_map(panel).collect();
         let acceptances: u64 = grid.blocks.iter().map(Block::acceptances).sum();
         let omitted_panels = all - panels.len() as u64;
         Self { panels, omitted_panels, lines: acceptances.saturating_mul(contexts), only_fitting }
@@ -258,6 +270,18 @@ impl<'p, 'g> Panel<'p, 'g> {
         self.cells[self.plan.line(batch, acceptance) * self.plan.k.count() + k]
     }
 
+    /// Whether some point was left out because it does not fit.
+    #[must_use]
+    pub fn lacks_points(&self) -> bool {
+        self.cells.iter().any(Option::is_none)
+    }
+
+    /// Whether all were.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.cells.iter().all(Option::is_none)
+    }
+
     /// The best of every k at positions of the kept batches and acceptances.
     #[must_use]
     pub fn best(&self, batch: usize, acceptance: usize) -> Option<Point> {
@@ -277,7 +301,7 @@ impl<'g> PanelPlan<'g> {
             batch: Picked::of(batches, by_factor(batches, BATCHES), |index| grid.batch.get(index)),
             batch_length: batches,
             acceptance: Picked::of(acceptances, evenly(acceptances, ACCEPTANCES), |index| index),
-            k: Picked::of(ks, evenly(ks, KS), |index| block.k.get(index)),
+            k: Picked::of(ks, by_factor(ks, KS), |index| block.k.get(index)),
         }
     }
 

@@ -156,6 +156,10 @@ fn plain_steps(panel: &Panel<'_, '_>, style: Style, marks: &mut Marks) -> Table 
 
 fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
     let mut notes = Vec::new();
+    if panel.lacks_points() {
+        let what = if panel.is_blank() { "nothing here fits" } else { "what does not fit is left out" };
+        notes.push(format!("{what}: {} are usable", panel.plan.block.setup.usable()));
+    }
     if marks.best {
         let mark = if style == Style::Plain { "*" } else { "bold" };
         notes.push(format!("{mark}: best k of the row, where it gains"));
@@ -193,7 +197,7 @@ fn summary(sample: &Sample<'_, '_>, rows_in: &str, style: Style) -> String {
         (lines.len() as u64) < sample.lines || !first.plan.batch.complete || columns.len() < first.plan.batch.count();
     let mut notes: Vec<String> = Vec::new();
     notes.extend(marks.unfit.then(|| "!: does not fit in memory at any k".to_owned()));
-    notes.push(format!("{}every row: {rows_in}", if partial { "these are evenly spaced samples; " } else { "" }));
+    notes.push(format!("{}every row: {rows_in}", if partial { "these are samples; " } else { "" }));
     composed(&format!("{what}: {}", shared.join(", ")), &table, notes, style)
 }
 

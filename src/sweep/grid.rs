@@ -46,23 +46,36 @@ pub struct Block<'s> {
     pub k: Axis<u64>,
 }
 
-/// A grid with more points than a count holds or a user allows.
+/// Combinations of hardware, target, engine and drafter beyond this are a mistake, not a study.
+const MOST_BLOCKS: u64 = 10_000;
+
+/// Why a study makes no grid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("this sweep has {points} points, more than {most}")]
-pub struct TooManyPoints {
-    /// How many, for people.
-    pub points: String,
-    /// How many are allowed.
-    pub most: u64,
+pub enum GridError {
+    /// More points than are allowed.
+    #[error("this sweep has {points} points, more than {most}")]
+    TooManyPoints {
+        /// How many, for people.
+        points: String,
+        /// How many are allowed.
+        most: u64,
+    },
+    /// More combinations of named things than are allowed.
+    #[error("hardware, targets, engines and drafters make {0} combinations, more than {MOST_BLOCKS}")]
+    TooManyBlocks(u64),
+    /// A device lacks a figure that a model needs.
+    #[error(transparent)]
+    MissingPeak(#[from] MissingPeak),
 }
 
 impl<'s> Grid<'s> {
-    /// The grid of a study.
+    /// The grid of a study, if it has at most `most` points.
     ///
     /// # Errors
     ///
-    /// [`MissingPeak`] if a device lacks a figure that a model needs.
-    pub fn new(scenario: &'s Scenario) -> Result<Self, MissingPeak> {
+    /// [`GridError`]; the size is known before anything is made for it.
+    pub fn new(scenario: &'s Scenario, most: u64) -> Result<Self, GridError> {
+        check_size(scenario, most)?;
         let drafters: Vec<Option<&Drafter>> = match scenario.drafters.as_slice() {
             [] => vec![None],
             drafters => drafters.iter().map(Some).collect(),
@@ -94,16 +107,10 @@ impl<'s> Grid<'s> {
     }
 
     /// The number of rows.
-    ///
-    /// # Errors
-    ///
-    /// [`TooManyPoints`] above `most`.
-    pub fn points(&self, most: u64) -> Result<u64, TooManyPoints> {
-        let shared = self.context.len() as f64 * self.batch.len() as f64;
-        let points: f64 =
-            self.blocks.iter().map(|block| shared * block.acceptances() as f64 * block.k.len() as f64).sum();
-        // Below 2^53 the sum is exact.
-        if points > most as f64 { Err(TooManyPoints { points: for_people(points), most }) } else { Ok(points as u64) }
+    #[must_use]
+    pub fn points(&self) -> u64 {
+        let shared = self.context.len() * self.batch.len();
+        self.blocks.iter().map(|block| shared * block.acceptances() * block.k.len()).sum()
     }
 
     /// The tiles, in the order of the rows.
@@ -113,6 +120,23 @@ impl<'s> Grid<'s> {
             boxes(lengths).map(move |[context, batch, acceptance, k]| Tile { block: at, context, batch, acceptance, k })
         })
     }
+}
+
+/// Refuses what is too large, counting in floats: the product of four axes can exceed any integer.
+fn check_size(scenario: &Scenario, most: u64) -> Result<(), GridError> {
+    let named =
+        [scenario.hardware.len(), scenario.targets.len(), scenario.engines.len(), scenario.tensor_parallel.len()];
+    let settings: u64 = named.iter().map(|&length| length as u64).product();
+    let blocks = settings.saturating_mul(scenario.drafters.len().max(1) as u64);
+    if blocks > MOST_BLOCKS {
+        return Err(GridError::TooManyBlocks(blocks));
+    }
+    let axes = &scenario.axes;
+    let acceptances: f64 = scenario.drafters.iter().map(|drafter| acceptances(drafter) as f64).sum();
+    let lines = if scenario.drafters.is_empty() { 1.0 } else { acceptances * axes.k().len() as f64 };
+    let points = settings as f64 * lines * axes.batch().len() as f64 * axes.context().len() as f64;
+    // Below 2^53 the product is exact.
+    if points > most as f64 { Err(GridError::TooManyPoints { points: for_people(points), most }) } else { Ok(()) }
 }
 
 fn for_people(points: f64) -> String {

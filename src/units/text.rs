@@ -123,8 +123,8 @@ pub enum QuantityError {
         text: String,
     },
     /// The number is beyond what can be held.
-    #[error("`{text}` is too large a number")]
-    TooLarge {
+    #[error("`{text}` is beyond the range of numbers")]
+    OutOfRange {
         /// The text.
         text: String,
     },
@@ -182,7 +182,7 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, QuantityError> {
     if let Some(scale) = Q::DIMENSION.scale(unit) {
         return scaled(mantissa, exponent, scale)
             .map(Q::from_si)
-            .ok_or_else(|| QuantityError::TooLarge { text: text.to_owned() });
+            .ok_or_else(|| QuantityError::OutOfRange { text: text.to_owned() });
     }
     let wanted = Q::DIMENSION.words();
     match Dimension::ALL.iter().find(|other| other.scale(unit).is_some()) {
@@ -198,7 +198,8 @@ fn scaled(mantissa: &str, exponent: &str, scale: Scale) -> Option<f64> {
         Scale::Binary(power) => (0, power),
     };
     let number: f64 = format!("{mantissa}e{}", exponent.checked_add(decimal)?).parse().ok()?;
-    Some(number * f64::from(binary).exp2())
+    let vanished = number == 0.0 && mantissa.contains(|c: char| ('1'..='9').contains(&c));
+    (!vanished).then(|| number * f64::from(binary).exp2())
 }
 
 /// Splits `12.5e3 GB` into mantissa, exponent and unit; the `E` of `3 EB` is no exponent, since no
@@ -268,7 +269,7 @@ mod tests {
         let message = |text: &str| parse::<BytesPerSecond>(text).map(BytesPerSecond::get).map_err(|e| e.to_string());
         assert_eq!(message("3.35 TB"), Err("`3.35 TB` is an amount of bytes, not bytes per second".into()));
         assert_eq!(message("3.35"), Err("`3.35` has no unit".into()));
-        assert_eq!(message("1e99999999999 B/s"), Err("`1e99999999999 B/s` is too large a number".into()));
+        assert_eq!(message("1e99999999999 B/s"), Err("`1e99999999999 B/s` is beyond the range of numbers".into()));
         assert_eq!(message("fast"), Err("`fast` does not start with a number".into()));
         assert_eq!(message("3.35 Tb/s"), Err("`Tb/s` is not a unit of bytes per second".into()));
     }

@@ -31,7 +31,8 @@ const FENCED: &[(&str, &[&str])] = &[
     ("clap", &["cli", "words", "main"]),
     ("std::fs", &["cli/files", "catalog/lookup"]),
     ("std::io", &["cli", "catalog/lookup"]),
-    ("std::time", &[]),
+    ("std::time::Instant", &[]),
+    ("std::time::SystemTime", &[]),
     ("std::env", &["cli", "catalog/lookup"]),
     ("rand_xoshiro", &["rng"]),
     ("annotate_snippets", &["diagnostic"]),
@@ -70,7 +71,7 @@ struct Paths {
 
 impl Paths {
     fn of(module: &str, text: &str) -> Vec<Vec<String>> {
-        let file = syn::parse_file(text).unwrap_or_else(|error| panic!("{module}: {error}"));
+        let file = syn::parse_file(text).expect(module);
         let module = module.split('/').map(str::to_owned).collect();
         let mut paths = Self { module, ..Self::default() };
         paths.visit_file(&file);

@@ -1,6 +1,6 @@
 //! The program as its users meet it.
 
-use std::fs::{create_dir, read, write};
+use std::fs::read;
 use std::io::Read;
 use std::process::Stdio;
 
@@ -106,20 +106,6 @@ fn only_fitting_drops_what_does_not_fit() {
 }
 
 #[test]
-fn invariant_10_an_output_that_cannot_be_written_leaves_nothing_behind() {
-    let folder = folder();
-    write(folder.path().join("file"), "in the way").unwrap();
-    let ran = run(folder.path(), &["sweep", "--out", "file"]);
-    assert_eq!(ran.code, 1, "{}", ran.stderr);
-    assert!(ran.stderr.contains("file"), "{}", ran.stderr);
-    create_dir(folder.path().join("out")).unwrap();
-    create_dir(folder.path().join("out/founding-study.sweep.csv")).unwrap();
-    let ran = run(folder.path(), &["sweep", "--out", "out", "--write", "csv"]);
-    assert_eq!(ran.code, 1, "{}", ran.stderr);
-    assert_eq!(names(&folder.path().join("out")), ["founding-study.sweep.csv"]);
-}
-
-#[test]
 fn a_closed_pipe_is_no_error() {
     let folder = folder();
     let long = ["sweep", "--write", "none", "--format", "csv", "--set", "sweep.batch={from=1,to=20000,step=1}"];
@@ -128,41 +114,6 @@ fn a_closed_pipe_is_no_error() {
     child.stdout.take().unwrap().read_exact(&mut head).unwrap();
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(0), ""));
-}
-
-/// A terminated run leaves no file under a final name, and no temporary one either.
-#[cfg(unix)]
-#[test]
-fn invariant_10_a_terminated_run_leaves_nothing_behind() {
-    let folder = folder();
-    let axes = ["--set", "sweep.batch={from=1,to=1000000,step=1}", "--set", "sweep.context={from=1,to=50,step=1}"];
-    let arguments = [&["sweep", "--write", "csv"][..], &axes].concat();
-    let mut child = command(folder.path(), &arguments).stderr(Stdio::piped()).spawn().unwrap();
-    let output = folder.path().join("output");
-    while !output.is_dir() || names(&output).is_empty() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    let pid = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    let mut message = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1), "{message}");
-    assert!(message.contains("interrupted"), "{message}");
-    assert_eq!(names(&output), [""; 0]);
-}
-
-/// Charts stay beside a table only while they say the same.
-#[test]
-fn files_of_an_earlier_run_go_when_they_no_longer_hold() {
-    let folder = folder();
-    write(folder.path().join("founding-study.sweep.mine.csv"), "").unwrap();
-    let out = ["sweep", "--out", "."];
-    run_well(folder.path(), &out);
-    run_well(folder.path(), &[&out[..], &["--write", "csv"]].concat());
-    assert!(FILES.iter().all(|name| folder.path().join(name).is_file()), "the same study: the charts hold");
-    run_well(folder.path(), &[&out[..], &["--write", "csv", "--set", "sweep.k=3"]].concat());
-    let left = ["founding-study.sweep.csv", "founding-study.sweep.manifest.json", "founding-study.sweep.mine.csv"];
-    assert_eq!(names(folder.path()), left, "another study: the charts go, foreign files stay");
 }
 
 #[test]
@@ -205,4 +156,96 @@ fn help_and_version_are_no_errors() {
         assert!(ran.stdout.contains("specplan"), "{}", ran.stdout);
     }
     assert_eq!(run(folder.path(), &[]).code, 2);
+}
+
+/// Four thousandths tell these apart; a legend that cuts them would not.
+#[test]
+fn charts_name_their_lines_and_say_how_far_to_trust_them() {
+    let folder = folder();
+    let alphas = "drafters.llama-1b.acceptance.iid.alpha=[0.625,0.6251,0.6259,0.62599]";
+    run_well(folder.path(), &["sweep", "--write", "svg", "--set", alphas]);
+    for part in ["heat-map", "speedup-by-batch", "speedup-by-k"] {
+        let path = folder.path().join(format!("output/founding-study.sweep.{part}.svg"));
+        let text = String::from_utf8(read(path).unwrap()).unwrap();
+        for needed in ["0.625\n", "0.6251\n", "0.6259\n", "0.62599\n"] {
+            assert!(text.contains(needed), "{part}: {needed:?}");
+        }
+        for needed in
+            ["an ideal roofline flatters", "acceptance iid, assumed by the study", "does not fit", "context 2048"]
+        {
+            assert!(text.contains(needed), "{part}: {needed:?}");
+        }
+    }
+}
+
+/// The k that wins is small; a sample of a long axis must not skip it.
+#[test]
+fn charts_of_a_long_k_axis_show_where_it_pays() {
+    let folder = folder();
+    run_well(folder.path(), &["sweep", "--write", "svg", "--set", "sweep.k={from=0,to=100,step=1}"]);
+    let text = String::from_utf8(read(folder.path().join("output/founding-study.sweep.speedup-by-batch.svg")).unwrap())
+        .unwrap();
+    for k in ["\n1\n", "\n4\n", "7 of 101 draft lengths shown"] {
+        assert!(text.contains(k), "{k:?}");
+    }
+}
+
+#[test]
+fn every_output_says_how_far_to_trust_it() {
+    let folder = folder();
+    for format in ["text", "md"] {
+        let ran = run_well(folder.path(), &["sweep", "--quiet", "--format", format]);
+        assert!(
+            ran.stdout.contains("flatters") && ran.stdout.contains("assumed by the study"),
+            "{format}: {}",
+            ran.stdout
+        );
+    }
+    let manifest: Value = serde_json::from_slice(&read(folder.path().join("output").join(FILES[2])).unwrap()).unwrap();
+    assert!(manifest["trust"].to_string().contains("flatters"));
+    assert_eq!(manifest["scenario"]["roofline"][0]["roofline"], "aggregate");
+    assert!(manifest["scenario"]["target"][0]["source"].is_string());
+}
+
+#[test]
+fn nothing_that_fits_is_exit_4_with_figures_and_whole_json() {
+    let folder = folder();
+    let flags = ["--set", "memory.reserve=81 GB", "--only-fitting", "--format", "json"];
+    let ran = run(folder.path(), &[&["sweep"], &flags[..]].concat());
+    assert_eq!(ran.code, 4);
+    assert!(ran.stderr.contains("of 72 GB") && ran.stderr.contains("smaller batch"), "{}", ran.stderr);
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(document["rows"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn what_has_no_effect_is_told() {
+    let folder = folder();
+    let warned = |set: &[&str]| {
+        let flags: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
+        run_well(folder.path(), &[&["sweep", "--write", "none"], &flags[..]].concat()).stderr
+    };
+    assert!(warned(&["acceptance.iid.alpha=0.1"]).contains("warning[unused]"));
+    assert!(warned(&["drafters.llama-1b.acceptance.provenance.engine=vllm"]).contains("warning[alpha-or-rate]"));
+    assert!(!warned(&["sweep.k=[1]"]).contains("warning"));
+}
+
+/// Drafters may accept along axes of different lengths; what is left out is told.
+#[test]
+fn a_summary_says_when_it_is_a_sample() {
+    let folder = folder();
+    let wide = "drafters.llama-1b.acceptance.iid.alpha={from=0.1,to=0.9,step=0.05}";
+    let more = "drafters.free={constant={cost_ratio=0},acceptance={iid={alpha=0.5}}}";
+    let flags = ["--write", "none", "--set", wide, "--set", more, "--set", "sweep.context=[1,2,3]"];
+    let ran = run_well(folder.path(), &[&["sweep"], &flags[..]].concat());
+    assert!(ran.stdout.contains("these are samples"), "{}", ran.stdout);
+}
+
+#[test]
+fn emphasis_on_a_terminal_is_bold_and_dimmed() {
+    let folder = folder();
+    let ran = run_well(folder.path(), &["sweep", "--write", "none", "--color", "always"]);
+    let row = ran.stdout.lines().find(|line| line.contains("64    0.6")).unwrap();
+    let (bold, dim) = (row.find("\u{1b}[1m").unwrap(), row.find("\u{1b}[2m").unwrap());
+    assert!(row[bold..].contains("1.38x") && row[dim..].contains("0.92x") && bold < dim, "{row:?}");
 }

@@ -6,6 +6,8 @@ mod architecture;
 mod bad_inputs;
 mod catalog;
 mod cli;
+mod files;
 mod golden;
 mod invariants;
 mod program;
+mod readme;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
-use crate::report::number::shortest;
+use crate::report::number::{compact, shortest};
 
 /// A linear or logarithmic axis with ticks of our own choice.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +15,10 @@ pub(super) struct TickedAxis {
     ticks: Vec<f64>,
 }
 
-/// The most ticks with room for their labels.
+/// The most ticks with room for short labels.
 const MOST_TICKS: usize = 10;
+/// The characters that fit below an axis, two blanks between labels.
+const ROOM: usize = 52;
 /// An axis whose ends differ by more than this factor is logarithmic.
 const LOG_FROM: f64 = 16.0;
 
@@ -26,9 +28,11 @@ impl TickedAxis {
         let least = values.iter().copied().min().unwrap_or(0) as f64;
         let most = values.iter().copied().max().unwrap_or(0) as f64;
         let log = least > 0.0 && most / least > LOG_FROM;
+        let label = compact(most as u64).len() + 2;
+        let room = (ROOM / label).min(MOST_TICKS);
         let ticks: Vec<f64> = if log {
-            powers(least, most)
-        } else if values.len() <= MOST_TICKS {
+            powers(least, most, room)
+        } else if values.len() <= room {
             values.iter().map(|&value| value as f64).collect()
         } else {
             round_ticks(least, most).into_iter().filter(|tick| tick.fract() == 0.0).collect()
@@ -58,9 +62,9 @@ fn padded(least: f64, most: f64) -> (f64, f64) {
 }
 
 /// Powers of two from `least` to `most`, every one or every second, third, … of them.
-fn powers(least: f64, most: f64) -> Vec<f64> {
+fn powers(least: f64, most: f64, room: usize) -> Vec<f64> {
     let (first, last) = (least.log2().ceil() as i32, most.log2().floor() as i32);
-    let stride = ((last - first) as usize / MOST_TICKS) + 1;
+    let stride = ((last - first).max(0) as usize / room) + 1;
     (first..=last).step_by(stride).map(|power| f64::from(power).exp2()).collect()
 }
 
@@ -96,7 +100,7 @@ impl Ranged for TickedAxis {
 
 impl ValueFormatter<f64> for TickedAxis {
     fn format_ext(&self, value: &f64) -> String {
-        shortest(*value)
+        if value.fract() == 0.0 && *value >= 0.0 { compact(*value as u64) } else { shortest(*value) }
     }
 }
 

@@ -50,7 +50,7 @@ impl Pen {
 
 const MARGIN: f64 = 36.0;
 const HEAD: f64 = 112.0;
-const FOOT: f64 = 84.0;
+const FOOT: f64 = 108.0;
 /// Width of the strip on the right that holds legend or scale.
 const SIDE: f64 = 190.0;
 
@@ -76,9 +76,11 @@ pub(super) fn frame<DB: DrawingBackend>(
     let caption = pen.text(19.0, FAINT, HPos::Left, VPos::Center);
     write(root, &fitted(root, &heading.title, &title, room)?, (left, pen.px(26.0)), &title)?;
     write(root, &fitted(root, &heading.subtitle, &subtitle, room)?, (left, pen.px(70.0)), &subtitle)?;
-    write(root, &fitted(root, &heading.caption, &caption, room)?, (left, height - pen.px(58.0)), &caption)?;
+    write(root, &fitted(root, &heading.caption, &caption, room)?, (left, height - pen.px(82.0)), &caption)?;
     let small = pen.text(16.0, FAINT, HPos::Left, VPos::Center);
-    write(root, &fitted(root, &heading.trust, &small, room)?, (left, height - pen.px(26.0)), &small)?;
+    for (line, up) in heading.trust.iter().zip([50.0, 24.0]) {
+        write(root, &fitted(root, line, &small, room)?, (left, height - pen.px(up)), &small)?;
+    }
     let (_, below) = root.split_vertically(pen.px(HEAD));
     let (middle, _) = below.split_vertically(height - pen.px(HEAD + FOOT));
     let (body, side) = middle.split_horizontally(width - pen.px(SIDE));

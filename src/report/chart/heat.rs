@@ -6,9 +6,9 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, tiles, write};
-use crate::report::chart::palette::{FAINT, INK, diverging, on};
+use crate::report::chart::palette::{FAINT, GRID, INK, diverging, on};
 use crate::report::chart::spec::{Heading, Heat, HeatPlot};
-use crate::report::number::times;
+use crate::report::number::{compact, times};
 use crate::report::sample::Point;
 
 /// Draws the whole chart.
@@ -31,10 +31,13 @@ pub(super) fn draw<DB: DrawingBackend>(
     Ok(())
 }
 
-/// The factor at which the colours are full: the largest gain or loss, at least 1.25.
+/// Beyond this factor colours are full: one extreme cell must not bleach all others.
+const MOST_REACH: f64 = 4.0;
+
+/// The factor at which the colours are full: the largest gain or loss, at least 1.25, at most 4.
 fn reach(heat: &Heat) -> f64 {
     let points = heat.plots.iter().flat_map(|plot| plot.cells.iter().flatten().flatten());
-    points.map(|point| point.speedup.max(1.0 / point.speedup)).filter(|factor| factor.is_finite()).fold(1.25, f64::max)
+    points.map(|point| point.speedup.max(1.0 / point.speedup)).fold(1.25, f64::max).min(MOST_REACH)
 }
 
 /// Where the cells of a panel lie, in pixels.
@@ -89,9 +92,12 @@ fn draw_cells<DB: DrawingBackend>(
         place.width / place.columns as i32 > pen.px(58.0) && place.height / place.rows as i32 > pen.px(24.0);
     for (row, cells) in plot.cells.iter().enumerate() {
         for (column, point) in cells.iter().enumerate() {
-            let Some(point) = point else { continue };
-            let color = diverging(point.speedup, reach);
             let corners = place.cell(row, column);
+            let Some(point) = point else {
+                area.draw(&Rectangle::new(corners, GRID.filled())).map_err(ChartError::of)?;
+                continue;
+            };
+            let color = diverging(point.speedup, reach);
             area.draw(&Rectangle::new(corners, color.filled())).map_err(ChartError::of)?;
             if !point.fits {
                 hatch(area, pen, corners)?;
@@ -164,17 +170,17 @@ fn draw_labels<DB: DrawingBackend>(
     write(area, &plot.title, (middle, pen.px(18.0)), &pen.bold(21.0, INK, HPos::Center, VPos::Center))?;
     let tick = pen.text(19.0, INK, HPos::Center, VPos::Center);
     let below = place.top + place.height;
-    let longest = heat.k.iter().map(|k| k.to_string().len()).max().unwrap_or(1);
+    let longest = heat.k.iter().map(|&k| compact(k).len()).max().unwrap_or(1);
     for column in every(place.columns, place.width / pen.px(14.0 * longest as f64 + 14.0)) {
         let x = (place.x(column) + place.x(column + 1)) / 2;
-        write(area, &heat.k[column].to_string(), (x, below + pen.px(18.0)), &tick)?;
+        write(area, &compact(heat.k[column]), (x, below + pen.px(18.0)), &tick)?;
     }
     let label = pen.text(20.0, INK, HPos::Center, VPos::Center);
     write(area, "k (draft tokens for each round)", (middle, below + pen.px(50.0)), &label)?;
     let right = pen.text(19.0, INK, HPos::Right, VPos::Center);
     for row in every(place.rows, place.height / pen.px(26.0)) {
         let y = (place.y(row) + place.y(row + 1)) / 2;
-        write(area, &heat.batch[row].to_string(), (place.left - pen.px(10.0), y), &right)?;
+        write(area, &compact(heat.batch[row]), (place.left - pen.px(10.0), y), &right)?;
     }
     write(area, "batch", (pen.px(24.0), place.top + place.height / 2), &pen.upright(20.0, INK))
 }
@@ -198,10 +204,16 @@ fn scale_bar<DB: DrawingBackend>(side: &Area<DB>, pen: Pen, reach: f64) -> Resul
     }
     let border = [(left, top), (left + width, top + height)];
     side.draw(&Rectangle::new(border, pen.stroke(FAINT, 1.0))).map_err(ChartError::of)?;
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+    for (at, share) in [0.0, 0.25, 0.5, 0.75, 1.0].into_iter().enumerate() {
         let y = top + (f64::from(height) * share) as i32;
         let style = pen.text(19.0, INK, HPos::Left, VPos::Center);
-        write(side, &times(value(share)), (left + width + pen.px(10.0), y), &style)?;
+        let beyond = match at {
+            0 if reach >= MOST_REACH => "≥ ",
+            4 if reach >= MOST_REACH => "≤ ",
+            _ => "",
+        };
+        let text = format!("{beyond}{}", times(value(share)));
+        write(side, &text, (left + width + pen.px(10.0), y), &style)?;
     }
     Ok(())
 }

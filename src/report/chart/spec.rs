@@ -1,6 +1,7 @@
 //! What charts show, as plain values.
 
-use crate::report::sample::{Panel, Point, Sample, spread};
+use crate::report::number::shortest;
+use crate::report::sample::{Panel, Point, Sample, spread, spread_by_factor};
 use crate::report::table::{MOST_PANELS, heading};
 use crate::report::trust;
 
@@ -29,8 +30,8 @@ pub struct Heading {
     pub subtitle: String,
     /// How to read it.
     pub caption: String,
-    /// How far to trust it.
-    pub trust: String,
+    /// How far to trust it, in lines.
+    pub trust: Vec<String>,
 }
 
 /// What a chart shows.
@@ -97,53 +98,78 @@ pub struct HeatPlot {
     pub cells: Vec<Vec<Option<Point>>>,
 }
 
-/// The charts of a sample: three for each panel that has a drafter, or for four of them if there are
-/// more.
+/// The charts of a sample: three for each of the panels that [`charted`] picks.
 #[must_use]
 pub fn charts(sample: &Sample<'_, '_>, title: &str) -> Vec<Chart> {
-    let drafting: Vec<&Panel<'_, '_>> =
-        sample.panels.iter().filter(|panel| panel.plan.block.drafter.is_some()).collect();
-    let panels: Vec<&Panel<'_, '_>> =
-        spread(drafting.len(), MOST_PANELS as u64).into_iter().map(|at| drafting[at]).collect();
-    let all = sample.panels.len() as u64 + sample.omitted_panels;
-    let hint = shown_of(panels.len(), all, "panels have charts");
+    let panels = charted(sample);
     let parts = parts(&panels);
     let three = |(panel, part): (&&Panel<'_, '_>, &String)| {
         [against_batch(panel, title, part), against_k(panel, title, part), heat_map(panel, title, part)]
     };
-    let mut charts: Vec<Chart> = panels.iter().zip(&parts).flat_map(three).collect();
-    for chart in &mut charts {
-        chart.heading.caption.extend(hint.iter().map(|hint| format!("  {hint}")));
-    }
-    charts
+    panels.iter().zip(&parts).flat_map(three).collect()
 }
 
-/// A name for each panel, made of what differs between them.
-fn parts(panels: &[&Panel<'_, '_>]) -> Vec<String> {
-    let labels = |panel: &Panel<'_, '_>| {
-        let labels = &panel.plan.block.labels;
-        let drafter = labels.drafter.unwrap_or_default().to_owned();
-        let context = format!("context-{}", panel.plan.context);
-        [labels.hardware.to_owned(), labels.target.to_owned(), labels.engine.to_owned(), drafter, context]
+/// The panels that get charts: those with a drafter and points, if they are four or fewer. Of more, up
+/// to four that differ from the first in one thing only, so that their charts can be compared: drafters,
+/// else contexts, else targets, else hardware, else engines.
+#[must_use]
+pub fn charted<'s, 'p, 'g>(sample: &'s Sample<'p, 'g>) -> Vec<&'s Panel<'p, 'g>> {
+    let drafting = |panel: &&Panel<'_, '_>| panel.plan.block.drafter.is_some() && !panel.is_blank();
+    let all: Vec<&Panel<'_, '_>> = sample.panels.iter().filter(drafting).collect();
+    let Some(first) = all.first().map(|panel| labels(panel)).filter(|_| all.len() > MOST_PANELS) else { return all };
+    let differing_in = |at: usize| {
+        let only_there = |panel: &&&Panel<'_, '_>| {
+            let labels = labels(panel);
+            (0..labels.len()).all(|other| other == at || labels[other] == first[other])
+        };
+        let family: Vec<&Panel<'_, '_>> = all.iter().filter(only_there).copied().collect();
+        (family.len() > 1).then_some(family)
     };
-    let all: Vec<_> = panels.iter().map(|panel| labels(panel)).collect();
+    let family = [DRAFTER, CONTEXT, TARGET, HARDWARE, ENGINE].into_iter().find_map(differing_in);
+    let family = family.unwrap_or_else(|| vec![all[0]]);
+    spread(family.len(), MOST_PANELS as u64).into_iter().map(|at| family[at]).collect()
+}
+
+const HARDWARE: usize = 0;
+const TARGET: usize = 1;
+const ENGINE: usize = 2;
+const DRAFTER: usize = 3;
+const CONTEXT: usize = 4;
+
+/// What tells a panel from others, in the order of the constants above.
+fn labels(panel: &Panel<'_, '_>) -> [String; 5] {
+    let labels = &panel.plan.block.labels;
+    let drafter = labels.drafter.unwrap_or_default().to_owned();
+    let context = format!("context-{}", panel.plan.context);
+    [labels.hardware.to_owned(), labels.target.to_owned(), labels.engine.to_owned(), drafter, context]
+}
+
+/// A name for each panel, made of what differs between them and joined by what no id can hold.
+fn parts(panels: &[&Panel<'_, '_>]) -> Vec<String> {
+    let all: Vec<[String; 5]> = panels.iter().map(|panel| labels(panel)).collect();
     let differs = |at: usize| all.iter().any(|one| one[at] != all[0][at]);
-    all.iter().map(|one| (0..one.len()).filter(|&at| differs(at)).map(|at| format!(".{}", one[at])).collect()).collect()
+    let part = |one: &[String; 5]| -> String {
+        (0..one.len()).filter(|&at| differs(at)).map(|at| format!("+{}", one[at])).collect()
+    };
+    all.iter().map(part).collect()
 }
 
 fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Body, mut hints: Vec<String>) -> Chart {
     let block = panel.plan.block;
+    if panel.lacks_points() {
+        let mark = if matches!(body, Body::Heat(_)) { "Grey" } else { "Missing" };
+        hints.insert(0, format!("{mark}: left out, does not fit in the usable {}.", block.setup.usable()));
+    }
     if body.holds_unfit() {
         let mark = if matches!(body, Body::Heat(_)) { "Hatched" } else { "Dashed" };
         hints.insert(0, format!("{mark}: does not fit in the usable {}.", block.setup.usable()));
     }
     let source = block.drafter.map(trust::acceptance);
-    let trust: Vec<String> = std::iter::once(trust::profile(block.engine)).chain(source).collect();
     let heading = Heading {
         title: format!("{what}: {title}"),
         subtitle: heading(panel),
         caption: hints.join("  "),
-        trust: trust.join("; "),
+        trust: std::iter::once(trust::profile(block.engine)).chain(source).collect(),
     };
     Chart { part, heading, body }
 }
@@ -163,12 +189,16 @@ fn shown_of(shown: usize, of: u64, what: &str) -> Option<String> {
     ((shown as u64) < of).then(|| format!("{shown} of {of} {what}."))
 }
 
-fn alpha_name(panel: &Panel<'_, '_>, acceptance: usize) -> String {
-    panel.alpha[acceptance].map_or_else(|| "measured acceptance".to_owned(), |alpha| format!("alpha = {alpha}"))
+fn alpha(panel: &Panel<'_, '_>, acceptance: usize) -> String {
+    panel.alpha[acceptance].map_or_else(String::new, shortest)
+}
+
+fn alpha_title(panel: &Panel<'_, '_>, acceptance: usize) -> String {
+    format!("alpha = {}", alpha(panel, acceptance))
 }
 
 fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
-    let ks = spread(panel.plan.k.count(), MOST_LINES);
+    let ks = spread_by_factor(panel.plan.k.count(), MOST_LINES);
     let acceptances = spread(panel.plan.acceptance.count(), MOST_PLOTS);
     let line = |acceptance: usize, k: usize| {
         let spot = |batch: usize| spot(panel.plan.batch.values[batch], panel.point(batch, acceptance, k));
@@ -177,12 +207,12 @@ fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     let body = Lines {
         x_label: "batch (sequences decoded together)".to_owned(),
         xs: panel.plan.batch.values.clone(),
-        legend: "draft length".to_owned(),
-        names: ks.iter().map(|&k| format!("k = {}", panel.plan.k.values[k])).collect(),
+        legend: "k".to_owned(),
+        names: ks.iter().map(|&k| panel.plan.k.values[k].to_string()).collect(),
         plots: acceptances
             .iter()
             .map(|&acceptance| LinePlot {
-                title: alpha_name(panel, acceptance),
+                title: alpha_title(panel, acceptance),
                 lines: ks.iter().map(|&k| line(acceptance, k)).collect(),
             })
             .collect(),
@@ -197,7 +227,8 @@ fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
 }
 
 fn against_k(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
-    let batches = spread(panel.plan.batch.count(), MOST_PLOTS);
+    let by_size = sorted_positions(&panel.plan.batch.values);
+    let batches: Vec<usize> = spread(by_size.len(), MOST_PLOTS).into_iter().map(|at| by_size[at]).collect();
     let acceptances = spread(panel.plan.acceptance.count(), MOST_LINES);
     let line = |batch: usize, acceptance: usize| {
         let spot = |k: usize| spot(panel.plan.k.values[k], panel.point(batch, acceptance, k));
@@ -206,8 +237,8 @@ fn against_k(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     let body = Lines {
         x_label: "k (draft tokens for each round)".to_owned(),
         xs: panel.plan.k.values.clone(),
-        legend: "acceptance".to_owned(),
-        names: acceptances.iter().map(|&acceptance| alpha_name(panel, acceptance)).collect(),
+        legend: "alpha".to_owned(),
+        names: acceptances.iter().map(|&acceptance| alpha(panel, acceptance)).collect(),
         plots: batches
             .iter()
             .map(|&batch| LinePlot {
@@ -227,12 +258,7 @@ fn against_k(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
 
 fn heat_map(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     let acceptances = spread(panel.plan.acceptance.count(), MOST_PLOTS);
-    let order = |values: &[u64]| {
-        let mut positions: Vec<usize> = (0..values.len()).collect();
-        positions.sort_by_key(|&at| values[at]);
-        positions
-    };
-    let (batches, ks) = (order(&panel.plan.batch.values), order(&panel.plan.k.values));
+    let (batches, ks) = (sorted_positions(&panel.plan.batch.values), sorted_positions(&panel.plan.k.values));
     let cells = |acceptance: usize| {
         let row = |&batch: &usize| ks.iter().map(|&k| panel.point(batch, acceptance, k)).collect();
         batches.iter().map(row).collect()
@@ -242,7 +268,7 @@ fn heat_map(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
         batch: batches.iter().map(|&at| panel.plan.batch.values[at]).collect(),
         plots: acceptances
             .iter()
-            .map(|&acceptance| HeatPlot { title: alpha_name(panel, acceptance), cells: cells(acceptance) })
+            .map(|&acceptance| HeatPlot { title: alpha_title(panel, acceptance), cells: cells(acceptance) })
             .collect(),
     };
     let hints = [
@@ -253,6 +279,12 @@ fn heat_map(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup by batch and k", format!("heat-map{part}"), Body::Heat(body), hints)
+}
+
+fn sorted_positions(values: &[u64]) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..values.len()).collect();
+    positions.sort_by_key(|&at| values[at]);
+    positions
 }
 
 fn spot(x: u64, point: Option<Point>) -> Option<Spot> {

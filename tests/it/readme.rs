@@ -1,0 +1,50 @@
+//! What the README shows is true.
+
+use std::fs::write;
+use std::path::Path;
+
+use crate::program::{folder, run, run_well};
+
+fn readme() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    String::from_utf8(std::fs::read(path).unwrap()).unwrap()
+}
+
+/// The blocks of a language, without their fences.
+fn blocks<'a>(readme: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    readme.split(fence.as_str()).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+#[test]
+fn its_files_work_together() {
+    let folder = folder();
+    for block in blocks(&readme(), "toml") {
+        let name = block.trim_start_matches("# ").split([';', '\n']).next().unwrap();
+        write(folder.path().join(name), block).unwrap();
+    }
+    let ran = run_well(folder.path(), &["sweep", "--scenario", "./mine.toml", "--out", "results"]);
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    let own = ["--set", "hardware=./my-gpu.toml", "--set", "target=./my-model.toml"];
+    let ran = run_well(folder.path(), &[&["sweep", "--scenario", "./mine.toml", "--write", "none"], &own[..]].concat());
+    assert!(ran.stdout.contains("my-gpu, target my-model"), "{}", ran.stdout);
+}
+
+#[test]
+fn its_table_is_what_the_first_command_prints() {
+    let folder = folder();
+    let ran = run_well(folder.path(), &["sweep", "--write", "none"]);
+    let readme = readme();
+    assert_eq!(blocks(&readme, "text")[0], ran.stdout);
+}
+
+#[test]
+fn its_error_is_what_the_mistake_gives() {
+    let folder = folder();
+    let readme = readme();
+    let block =
+        blocks(&readme, "toml").into_iter().find(|block| block.starts_with("# my-gpu.toml")).unwrap().to_owned();
+    write(folder.path().join("my-gpu.toml"), block.replace("\"3.35 TB/s\"", "\"3.35 TB\"")).unwrap();
+    let ran = run(folder.path(), &["sweep", "--set", "hardware=./my-gpu.toml"]);
+    assert_eq!(blocks(&readme, "text")[1].trim_end(), ran.stderr.trim_end());
+}
