@@ -6,15 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::program::{command, folder, names, run, run_well};
-
-const FILES: [&str; 5] = [
-    "founding-study.sweep.csv",
-    "founding-study.sweep.heat-map.png",
-    "founding-study.sweep.manifest.json",
-    "founding-study.sweep.speedup-by-batch.png",
-    "founding-study.sweep.speedup-by-k.png",
-];
+use crate::program::{FILES, command, folder, names, run, run_well};
 
 #[test]
 fn without_arguments_the_founding_study_goes_to_output() {

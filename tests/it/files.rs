@@ -4,15 +4,7 @@ use std::fs::{create_dir, create_dir_all, read, write};
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::program::{command, folder, names, run, run_well};
-
-const FILES: [&str; 5] = [
-    "founding-study.sweep.csv",
-    "founding-study.sweep.heat-map.png",
-    "founding-study.sweep.manifest.json",
-    "founding-study.sweep.speedup-by-batch.png",
-    "founding-study.sweep.speedup-by-k.png",
-];
+use crate::program::{FILES, command, folder, names, run, run_well};
 
 #[test]
 fn invariant_10_an_output_that_cannot_be_written_leaves_nothing_behind() {

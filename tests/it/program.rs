@@ -5,6 +5,15 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+/// What the founding study leaves in its folder.
+pub(crate) const FILES: [&str; 5] = [
+    "founding-study.sweep.csv",
+    "founding-study.sweep.heat-map.png",
+    "founding-study.sweep.manifest.json",
+    "founding-study.sweep.speedup-by-batch.png",
+    "founding-study.sweep.speedup-by-k.png",
+];
+
 /// An empty working folder.
 pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
