@@ -12,7 +12,8 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help and version go to standard output with code 0, mistakes to standard error with 2.
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
-            return ExitCode::from(if error.print().is_ok() { code } else { 1 });
+            // Help that nobody got is a failure; a mistake stays one.
+            return ExitCode::from(if error.print().is_err() && code == 0 { 1 } else { code });
         }
     };
     match run(&args) {

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::catalog::builtin;
@@ -38,7 +38,7 @@ impl SearchPath {
     pub(super) fn find(&self, kind: Kind, reference: &str, beside: Option<&Path>) -> Result<Found, Diagnostic> {
         if is_path(reference) {
             let path = match beside.filter(|folder| !folder.as_os_str().is_empty() && *folder != Path::new(".")) {
-                Some(folder) => folder.join(reference.trim_start_matches("./")),
+                Some(folder) => folder.join(without_dots(reference)),
                 None => PathBuf::from(reference),
             };
             return read(&path).and_then(|text| found(text, &path));
@@ -109,7 +109,12 @@ fn builtin_source(kind: Kind, id: &str, text: &str) -> Arc<Source> {
 }
 
 fn is_path(reference: &str) -> bool {
-    reference.contains(['/', '\\']) || reference.ends_with(".toml")
+    reference.contains(['/', '\\']) || reference.to_ascii_lowercase().ends_with(".toml")
+}
+
+/// A path without its `.` parts, so that joined paths read well; an absolute one stays absolute.
+fn without_dots(reference: &str) -> PathBuf {
+    Path::new(reference).components().filter(|part| *part != Component::CurDir).collect()
 }
 
 /// Whether a name is an id: a plain file name, and a label that every table can show.

@@ -169,8 +169,9 @@ fn memory(node: &Node, problems: &mut Problems) -> Option<MemoryPolicy> {
     match MemoryPolicy::new(utilization?.or_else(default_utilization)?, reserve?.unwrap_or(Bytes::ZERO), block) {
         Ok(policy) => Some(policy),
         Err(error) => {
-            let place = node.get("utilization").unwrap_or(node).place.clone();
-            problems.report(Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&place))
+            let at = node.get("utilization").unwrap_or(node);
+            let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", at.path)).at(&at.place);
+            problems.report(found.hint("such as utilization = 0.9"))
         }
     }
 }

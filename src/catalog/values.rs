@@ -33,7 +33,7 @@ pub(super) fn integer(node: &Node, problems: &mut Problems, from: u64, to: u64) 
     let number = match node.value {
         Value::Integer(number) => number,
         Value::Float(number) if number.fract() == 0.0 && number.abs() <= LARGEST_INTEGER as f64 => number as i64,
-        _ => return problems.wrong_type(node, "a whole number"),
+        _ => return problems.wrong_type(node, "a whole number, such as 16"),
     };
     match u64::try_from(number) {
         Ok(number) if (from..=to).contains(&number) => Some(number),
@@ -51,7 +51,7 @@ pub(super) fn number(node: &Node, problems: &mut Problems, from: f64) -> Option<
         // Plus zero, so that -0 reads as 0.
         return Some(number + 0.0);
     }
-    let message = format!("`{}` must be at least {from} (and at most 1e30), not {number}", node.path);
+    let message = format!("`{}` must be at least {from} (and at most 1e30), not {}", node.path, node.value.shown());
     problems.report(Diagnostic::error("out-of-range", message).at(&node.place))
 }
 
@@ -59,7 +59,7 @@ fn plain_number(node: &Node, problems: &mut Problems) -> Option<f64> {
     match node.value {
         Value::Integer(number) => Some(number as f64),
         Value::Float(number) => Some(number),
-        _ => problems.wrong_type(node, "a number"),
+        _ => problems.wrong_type(node, "a bare number, such as 7.5e9"),
     }
 }
 
@@ -90,12 +90,9 @@ pub(super) fn quantity<Q: Quantity>(node: &Node, problems: &mut Problems, from: 
     };
     match parse::<Q>(written) {
         Ok(quantity) if (from..=LARGEST_NUMBER).contains(&quantity.to_si()) => Some(quantity),
-        Ok(quantity) => {
-            let message = format!(
-                "`{}` must be at least {from} in its base unit (and at most 1e30), not {}",
-                node.path,
-                quantity.to_si()
-            );
+        Ok(_) => {
+            let base = "in its base unit (and at most 1e30)";
+            let message = format!("`{}` must be at least {from} {base}, not {}", node.path, node.value.shown());
             problems.report(Diagnostic::error("out-of-range", message).at(&node.place))
         }
         Err(error) => {

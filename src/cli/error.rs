@@ -62,7 +62,7 @@ impl Error {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 "; free some space, write less (--write, --only-fitting), or name another folder with --out"
             }
-            ErrorKind::InvalidFilename => "; give the scenario a shorter name",
+            ErrorKind::InvalidFilename => "; shorten the scenario's name or the folder's",
             _ => "; name another folder with --out",
         }
     }

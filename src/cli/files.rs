@@ -51,7 +51,7 @@ impl Results {
     ///
     /// [`Error::File`] if the folder takes no file.
     pub fn start(&self, ending: &str) -> Result<Growing, Error> {
-        let path = self.folder.join(format!("{}.{ending}", self.stem));
+        let path = self.folder.join(self.name(ending));
         check_target(&path)?;
         if self.finished.iter().any(|(_, taken)| *taken == path) {
             return Err(Error::Internal(format!("two results are called {}", path.display())));
@@ -99,11 +99,17 @@ impl Results {
         self.finished.iter().filter_map(name).collect()
     }
 
+    /// The name of a file with this ending.
+    #[must_use]
+    pub fn name(&self, ending: &str) -> String {
+        format!("{}.{ending}", self.stem)
+    }
+
     /// The text of a result file of an earlier run, if there is one that can be read.
     #[must_use]
     pub fn earlier(&self, ending: &str) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        let path = self.folder.join(format!("{}.{ending}", self.stem));
+        let path = self.folder.join(self.name(ending));
         // A pipe of that name would be waited for.
         let file = if path.is_file() { File::open(path).ok()? } else { return None };
         file.take(LARGEST_EARLIER).read_to_end(&mut bytes).ok()?;
@@ -120,6 +126,26 @@ impl Results {
             name.starts_with(PREFIX) && name.ends_with(SUFFIX)
         };
         let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(ours).collect();
+        found.sort();
+        found
+    }
+
+    /// Keeps other runs from giving names in the folder until what is returned is dropped: the later of
+    /// two runs then wins whole. Where folders cannot be locked, nothing is.
+    #[must_use]
+    pub fn lock(&self) -> Option<File> {
+        let folder = File::open(&self.folder).ok()?;
+        folder.lock().ok()?;
+        Some(folder)
+    }
+
+    /// Files in the folder that bear this command's name and are not among `names`.
+    #[must_use]
+    pub fn strangers(&self, names: &[String]) -> Vec<PathBuf> {
+        let entries = self.folder.read_dir().into_iter().flatten().flatten();
+        let here = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut found: Vec<PathBuf> =
+            here.filter(|name| self.holds(name) && !names.contains(name)).map(|name| self.folder.join(name)).collect();
         found.sort();
         found
     }

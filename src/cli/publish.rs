@@ -15,8 +15,17 @@ use crate::report::manifest;
 const MANIFEST: &str = "manifest.json";
 const FILES: &str = "files";
 
+/// What publishing did.
+pub(super) struct Published {
+    /// The files of this run.
+    pub(super) written: Vec<PathBuf>,
+    /// Files that bear this command's name and are in no manifest.
+    pub(super) strangers: Vec<PathBuf>,
+}
+
 /// Adds the manifest, names every file, removes what is out of date.
-pub(super) fn publish(mut results: Results, mut manifest: Value) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn publish(mut results: Results, mut manifest: Value) -> Result<Published, Error> {
+    let lock = results.lock();
     let mut names = results.names();
     let earlier = results.earlier(MANIFEST).and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let (still_true, listed) = earlier.map_or((false, Vec::new()), |earlier| compare(earlier, &manifest));
@@ -24,9 +33,13 @@ pub(super) fn publish(mut results: Results, mut manifest: Value) -> Result<Vec<P
         listed.into_iter().filter(|name| !names.contains(name) && results.holds(name)).partition(|_| still_true);
     names.extend(others);
     names.sort();
+    let known: Vec<String> = names.iter().chain(&stale).cloned().chain([results.name(MANIFEST)]).collect();
+    let strangers = results.strangers(&known);
     manifest[FILES] = names.into();
     results.add(MANIFEST, &manifest::bytes(&manifest))?;
-    results.publish(&stale)
+    let written = results.publish(&stale)?;
+    drop(lock);
+    Ok(Published { written, strangers })
 }
 
 /// Whether an earlier manifest says the same but for its files, and those files.

@@ -17,6 +17,8 @@ pub(super) struct Streams {
 pub(super) struct Stream {
     file: Option<Growing>,
     stdout: bool,
+    /// Whether the run has files to write, in this form or any other.
+    files_wanted: bool,
     empty: bool,
 }
 
@@ -32,7 +34,7 @@ impl Streams {
     pub(super) fn start(csv: Route, json: Route, results: Option<&Results>, manifest: &Value) -> Result<Self, Error> {
         let open = |route: Route, ending: &str| -> Result<Stream, Error> {
             let file = results.filter(|_| route.file).map(|results| results.start(ending)).transpose()?;
-            Ok(Stream { file, stdout: route.stdout, empty: true })
+            Ok(Stream { file, stdout: route.stdout, files_wanted: results.is_some(), empty: true })
         };
         let mut streams = Self { csv: open(csv, "csv")?, json: open(json, "json")? };
         if streams.csv.wanted() {
@@ -64,8 +66,8 @@ impl Stream {
         self.file.is_some() || self.stdout
     }
 
-    /// Writes bytes wherever they go. A reader of standard output who has enough ends that half only:
-    /// the file is still wanted.
+    /// Writes bytes wherever they go. A reader of standard output who has enough ends that half only, as
+    /// long as files are wanted.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if let Some(file) = &mut self.file {
             file.write(bytes)?;
@@ -74,7 +76,7 @@ impl Stream {
             return Ok(());
         }
         match terminal::print(bytes) {
-            Err(Error::ClosedPipe) if self.file.is_some() => {
+            Err(Error::ClosedPipe) if self.files_wanted => {
                 self.stdout = false;
                 Ok(())
             }

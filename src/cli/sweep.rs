@@ -9,7 +9,7 @@ use crate::catalog::lookup::SearchPath;
 use crate::cli::args::{CommonArgs, SweepArgs};
 use crate::cli::error::Error;
 use crate::cli::files::Results;
-use crate::cli::publish::publish;
+use crate::cli::publish::{Published, publish};
 use crate::cli::streams::{Route, Streams};
 use crate::cli::{progress, stop_on_signal, terminal};
 use crate::diagnostic::{Diagnostic, render, visible};
@@ -52,17 +52,25 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
     if kept == 0 {
         return Err(nothing_fits(&grid));
     }
-    let written = match results {
-        Some(results) => write_rest(results, &forms, &sample, &loaded, manifest)?,
-        None => Vec::new(),
+    let published = match results {
+        Some(results) => Some(write_rest(results, &forms, &sample, &loaded, manifest)?),
+        None => None,
     };
-    show(args, &sample, &loaded, &written)
+    let shown = show(args, &sample, &loaded, published.as_ref());
+    // The files are there even if standard output could not take the table.
+    if !args.common.quiet {
+        tell(args, &sample, published.as_ref());
+    }
+    shown
 }
 
 /// Reads the scenario and tells its warnings.
 fn open(common: &CommonArgs) -> Result<Loaded, Error> {
     if let Some(catalog) = common.catalog.as_ref().filter(|catalog| !catalog.is_dir()) {
-        return Err(Error::Usage(format!("--catalog {}: there is no such folder", catalog.display())));
+        return Err(Error::Usage(format!(
+            "--catalog {}: there is no such folder; name one that holds hardware, models, engines or scenarios",
+            catalog.display()
+        )));
     }
     let path = SearchPath { catalog: common.catalog.clone() };
     let changes = common.changes();
@@ -112,7 +120,7 @@ impl Forms {
     fn of(write: &[FileForm]) -> Result<Self, Error> {
         let has = |form| write.contains(&form);
         if has(FileForm::None) && write.iter().any(|form| *form != FileForm::None) {
-            return Err(Error::Usage("--write none goes with no other form".to_owned()));
+            return Err(Error::Usage("--write none goes with no other form: leave one of them out".to_owned()));
         }
         let chart = |file, form| has(file).then_some(form);
         let charts = [chart(FileForm::Png, chart::Form::Png), chart(FileForm::Svg, chart::Form::Svg)];
@@ -208,50 +216,67 @@ fn nothing_fits(grid: &Grid<'_>) -> Error {
     ))
 }
 
-/// Draws the charts and gives every file its name; returns the names.
+/// Draws the charts and gives every file its name.
 fn write_rest(
     mut results: Results,
     forms: &Forms,
     sample: &Sample<'_, '_>,
     loaded: &Loaded,
     manifest: Value,
-) -> Result<Vec<String>, Error> {
+) -> Result<Published, Error> {
     for form in &forms.charts {
         let charts = chart::charts(sample, &loaded.scenario.title, *form);
         for drawn in charts.map_err(|error| Error::Internal(error.to_string()))? {
             results.add(&drawn.ending, &drawn.bytes)?;
         }
     }
-    let published = publish(results, manifest)?;
-    Ok(published.iter().map(|path| path.display().to_string()).collect())
+    publish(results, manifest)
 }
 
-/// Tables and what to think of them.
-fn show(args: &SweepArgs, sample: &Sample<'_, '_>, loaded: &Loaded, written: &[String]) -> Result<(), Error> {
-    let scenario = &loaded.scenario;
-    let trust = trust::lines(scenario);
-    let every_row = written.iter().find(|name| name.ends_with(".csv") || name.ends_with("sweep.json"));
+/// Tables and what to think of them, on standard output.
+fn show(
+    args: &SweepArgs,
+    sample: &Sample<'_, '_>,
+    loaded: &Loaded,
+    published: Option<&Published>,
+) -> Result<(), Error> {
+    let title = &loaded.scenario.title;
+    let trust = trust::lines(&loaded.scenario);
+    let written = published.map(|published| published.written.as_slice()).unwrap_or_default();
+    let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    let every_row = names.iter().find(|name| name.ends_with(".csv") || name.ends_with("sweep.json"));
     let rows_in = every_row.map_or("in the files of --write csv or json", String::as_str);
     match args.format {
         Format::Text => {
             let style =
                 if terminal::color_stdout(args.common.color) { table::Style::Ansi } else { table::Style::Plain };
             let tables = table::render(sample, rows_in, style);
-            terminal::print(format!("{}\n\n{tables}\n\n{}\n", scenario.title, trust.join("\n")).as_bytes())?;
+            terminal::print(format!("{title}\n\n{tables}\n\n{}\n", trust.join("\n")).as_bytes())
         }
         Format::Md => {
             let tables = table::render(sample, rows_in, table::Style::Markdown);
             let trust: Vec<String> = trust.iter().map(|line| format!("- {line}")).collect();
-            terminal::print(format!("## {}\n\n{tables}\n\n{}\n", scenario.title, trust.join("\n")).as_bytes())?;
+            terminal::print(format!("## {title}\n\n{tables}\n\n{}\n", trust.join("\n")).as_bytes())
         }
-        Format::Csv | Format::Json if !args.common.quiet => trust.iter().for_each(|line| terminal::note(line)),
-        Format::Csv | Format::Json => {}
-    }
-    if !args.common.quiet {
-        written.iter().for_each(|name| terminal::note(&visible(&format!("wrote {name}"))));
-        if let Some(line) = chart::coverage(sample).filter(|_| args.draws_charts()) {
-            terminal::note(&line);
+        Format::Csv | Format::Json => {
+            if !args.common.quiet {
+                trust.iter().for_each(|line| terminal::note(line));
+            }
+            Ok(())
         }
     }
-    Ok(())
+}
+
+/// What was written and what stands beside it, on standard error.
+fn tell(args: &SweepArgs, sample: &Sample<'_, '_>, published: Option<&Published>) {
+    let Some(published) = published else { return };
+    for path in &published.written {
+        terminal::note(&visible(&format!("wrote {}", path.display())));
+    }
+    for path in &published.strangers {
+        terminal::note(&visible(&format!("{}: not of this run, and in no manifest", path.display())));
+    }
+    if let Some(line) = chart::coverage(sample).filter(|_| args.draws_charts()) {
+        terminal::note(&line);
+    }
 }

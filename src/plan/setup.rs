@@ -65,6 +65,12 @@ impl<'a> Setup<'a> {
         footprint.total() <= self.usable
     }
 
+    /// The largest batch that fits when speculating with k drafts; none where memory sets no limit.
+    #[must_use]
+    pub fn max_batch(&self, context: u64, k: u64) -> Option<u64> {
+        self.demand.max_batch(self.usable, context, k)
+    }
+
     /// What a device may hold: utilization x capacity.
     #[must_use]
     pub const fn usable(&self) -> Bytes {

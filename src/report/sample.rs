@@ -8,10 +8,12 @@ use crate::sweep::row::Row;
 use crate::units::Seconds;
 
 /// The most panels that are kept.
-pub const PANELS: u64 = 24;
+pub const PANELS: u64 = 16;
 const BATCHES: u64 = 64;
-const ACCEPTANCES: u64 = 8;
-const KS: u64 = 24;
+/// Longer axes keep 13, of which every second and every fourth are evenly spaced too.
+const WHOLE_ACCEPTANCES: u64 = 16;
+const ACCEPTANCES: u64 = 13;
+const KS: u64 = 32;
 
 /// Which points of a grid a sample keeps.
 #[derive(Debug)]
@@ -131,6 +133,7 @@ impl Picked {
 /// use specplan::report::sample::evenly;
 /// assert_eq!(evenly(3, 8), [0, 1, 2]);
 /// assert_eq!(evenly(101, 5), [0, 25, 50, 75, 100]);
+/// assert_eq!(evenly(9, 4), [0, 3, 5, 8]);
 /// ```
 #[must_use]
 pub fn evenly(length: u64, most: u64) -> Vec<u64> {
@@ -138,32 +141,31 @@ pub fn evenly(length: u64, most: u64) -> Vec<u64> {
         return (0..length).collect();
     }
     let last = u128::from(length - 1);
-    (0..most).map(|at| (u128::from(at) * last / u128::from(most.max(2) - 1)) as u64).collect()
+    let steps = u128::from(most.max(2) - 1);
+    (0..most).map(|at| ((u128::from(at) * last + steps / 2) / steps) as u64).collect()
 }
 
-/// At most `most` of the indices below `length`, denser at the start, both ends included: what
-/// happens between batch 1 and 16 matters as much as between 64 and 1024, and so with k.
+/// At most `most` of the indices below `length`, spaced by a factor, both ends included: what happens
+/// between batch 1 and 16 matters as much as between 64 and 1024, and so with k.
 ///
 /// # Examples
 ///
 /// ```
 /// use specplan::report::sample::by_factor;
 /// assert_eq!(by_factor(1000, 4), [0, 9, 99, 999]);
-/// assert_eq!(by_factor(7, 6), [0, 1, 2, 3, 4, 6]);
+/// assert_eq!(by_factor(7, 6), [0, 1, 2, 4, 6]);
 /// ```
 #[must_use]
 pub fn by_factor(length: u64, most: u64) -> Vec<u64> {
     if length <= most || most < 2 {
         return evenly(length, most);
     }
-    let mut indices = Vec::with_capacity(most as usize);
-    let mut least = 0;
-    for at in 0..most {
-        let ideal = (length as f64).powf(at as f64 / (most - 1) as f64).round() as u64 - 1;
-        let index = if at + 1 == most { length - 1 } else { ideal.clamp(least, length - (most - at)) };
-        least = index + 1;
-        indices.push(index);
-    }
+    let index = |at: u64| match at + 1 == most {
+        true => length - 1,
+        false => ((length as f64).powf(at as f64 / (most - 1) as f64).round() as u64).clamp(1, length) - 1,
+    };
+    let mut indices: Vec<u64> = (0..most).map(index).collect();
+    indices.dedup();
     indices
 }
 
@@ -270,6 +272,11 @@ impl<'p, 'g> Panel<'p, 'g> {
         self.cells[self.plan.line(batch, acceptance) * self.plan.k.count() + k]
     }
 
+    /// Every point kept.
+    pub fn points(&self) -> impl Iterator<Item = Point> {
+        self.cells.iter().copied().flatten()
+    }
+
     /// Whether some point was left out because it does not fit.
     #[must_use]
     pub fn lacks_points(&self) -> bool {
@@ -293,6 +300,7 @@ impl<'g> PanelPlan<'g> {
     fn new(grid: &'g Grid<'g>, block_index: usize, context_index: u64) -> Self {
         let block = &grid.blocks[block_index];
         let (batches, acceptances, ks) = (grid.batch.len(), block.acceptances(), block.k.len());
+        let kept_acceptances = if acceptances <= WHOLE_ACCEPTANCES { WHOLE_ACCEPTANCES } else { ACCEPTANCES };
         Self {
             block,
             block_index,
@@ -300,7 +308,7 @@ impl<'g> PanelPlan<'g> {
             context_index,
             batch: Picked::of(batches, by_factor(batches, BATCHES), |index| grid.batch.get(index)),
             batch_length: batches,
-            acceptance: Picked::of(acceptances, evenly(acceptances, ACCEPTANCES), |index| index),
+            acceptance: Picked::of(acceptances, evenly(acceptances, kept_acceptances), |index| index),
             k: Picked::of(ks, by_factor(ks, KS), |index| block.k.get(index)),
         }
     }

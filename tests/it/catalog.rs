@@ -98,6 +98,8 @@ fn a_scenario_can_be_moved_with_its_files() {
     let scenario = builtin::text(Kind::Scenarios, "founding-study").unwrap();
     write(deep.join("s.toml"), scenario.replace("\"founding-h100\"", "\"./gpu.toml\"")).unwrap();
     assert_eq!(base_step(folder.path(), &["--scenario", "a/b/s.toml"]), "0.015268435456");
+    write(deep.join("t.toml"), scenario.replace("\"founding-h100\"", "\".//gpu.toml\"")).unwrap();
+    assert_eq!(base_step(folder.path(), &["--scenario", "./a/b/t.toml"]), "0.015268435456");
 }
 
 #[test]

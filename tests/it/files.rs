@@ -84,6 +84,51 @@ fn a_closed_pipe_does_not_cost_the_files() {
     assert_eq!(table.iter().filter(|byte| **byte == b'\n').count(), 1 + 20_000 * 10);
 }
 
+/// The table is wanted in neither file; the charts are.
+#[test]
+fn a_closed_pipe_does_not_cost_the_charts() {
+    let folder = folder();
+    let long = ["sweep", "--write", "png", "--format", "json", "--set", "sweep.batch={from=1,to=4000,step=1}"];
+    let mut child = command(folder.path(), &long).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(names(&folder.path().join("output")), FILES[1..]);
+}
+
+/// Of two runs at once in one folder, one wins whole.
+#[cfg(unix)]
+#[test]
+fn invariant_10_runs_at_once_do_not_mix() {
+    let folder = folder();
+    for _ in 0..8 {
+        let start = |title: &str| {
+            let set = format!("title={title}");
+            command(folder.path(), &["sweep", "--quiet", "--write", "svg,json", "--set", &set])
+                .stdout(Stdio::null())
+                .spawn()
+        };
+        let runs = ["AAA", "BBB"].map(|title| start(title).unwrap());
+        runs.map(|mut run| assert!(run.wait().unwrap().success()));
+        let out = folder.path().join("output");
+        let holds = |title: &str| {
+            let has = |name: &String| String::from_utf8(read(out.join(name)).unwrap()).unwrap().contains(title);
+            names(&out).iter().filter(|name| has(name)).count()
+        };
+        assert_eq!([holds("AAA"), holds("BBB")].iter().max(), Some(&5), "{:?}", names(&out));
+    }
+}
+
+/// Files that no manifest lists are not removed, but pointed out.
+#[test]
+fn files_of_no_manifest_are_pointed_out() {
+    let folder = folder();
+    run_well(folder.path(), &["sweep"]);
+    std::fs::remove_file(folder.path().join("output").join(FILES[2])).unwrap();
+    let ran = run_well(folder.path(), &["sweep", "--write", "csv", "--set", "sweep.k=3"]);
+    assert!(ran.stderr.contains("heat-map.png: not of this run"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("sweep.csv: not"), "{}", ran.stderr);
+}
+
 /// Long lists have their values in the manifest, so that charts of another list do not stay.
 #[test]
 fn equal_manifests_mean_equal_results() {

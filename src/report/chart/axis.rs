@@ -47,11 +47,23 @@ impl TickedAxis {
         Self { from: 0.0, to: most, log: false, ticks }
     }
 
-    fn position(&self, value: f64) -> f64 {
+    /// Where a value lies, 0 to 1 along the axis.
+    pub(super) fn position(&self, value: f64) -> f64 {
         if self.log {
             (value / self.from).ln() / (self.to / self.from).ln()
         } else {
             (value - self.from) / (self.to - self.from)
+        }
+    }
+}
+
+impl TickedAxis {
+    /// The value at a position.
+    pub(super) fn value(&self, position: f64) -> f64 {
+        if self.log {
+            self.from * (self.to / self.from).powf(position)
+        } else {
+            self.from + position * (self.to - self.from)
         }
     }
 }

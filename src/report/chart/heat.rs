@@ -9,7 +9,7 @@ use crate::report::chart::frame::{Pen, frame, tiles, write};
 use crate::report::chart::palette::{FAINT, GRID, INK, diverging, on};
 use crate::report::chart::spec::{Heading, Heat, HeatPlot};
 use crate::report::number::{compact, times};
-use crate::report::sample::Point;
+use crate::report::sample::{Point, spread};
 
 /// Draws the whole chart.
 pub(super) fn draw<DB: DrawingBackend>(
@@ -60,7 +60,7 @@ impl CellGrid {
             left,
             top,
             width: width - left - pen.px(18.0),
-            height: height - top - pen.px(66.0),
+            height: height - top - pen.px(78.0),
             columns: heat.k.len(),
             rows: heat.batch.len(),
         })
@@ -185,10 +185,10 @@ fn draw_labels<DB: DrawingBackend>(
     write(area, "batch", (pen.px(24.0), place.top + place.height / 2), &pen.upright(20.0, INK))
 }
 
-/// Indices with room for their labels.
+/// Indices with room for their labels, both ends among them.
 fn every(count: usize, room: i32) -> impl Iterator<Item = usize> {
-    let stride = count.div_ceil(usize::try_from(room).unwrap_or(1).max(1));
-    (0..count).step_by(stride.max(1))
+    let room = usize::try_from(room).unwrap_or(2).max(2);
+    spread(count, room as u64).into_iter()
 }
 
 /// The scale of colours.

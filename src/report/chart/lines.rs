@@ -11,7 +11,7 @@ use crate::report::chart::axis::TickedAxis;
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, legend, tiles, write};
 use crate::report::chart::palette::{self, FAINT, GRID, INK};
-use crate::report::chart::spec::{Heading, LinePlot, Lines, Spot};
+use crate::report::chart::spec::{Heading, Line, LinePlot, Lines, Spot};
 
 type Plot<'a, DB> = ChartContext<'a, DB, Cartesian2d<TickedAxis, TickedAxis>>;
 
@@ -27,8 +27,13 @@ pub(super) fn draw<DB: DrawingBackend>(
     let entries: Vec<(String, RGBColor)> =
         lines.names.iter().enumerate().map(|(at, name)| (name.clone(), palette::line(at))).collect();
     legend(&strips.side, pen, &lines.legend, &entries)?;
-    let highest =
-        lines.plots.iter().flat_map(|plot| plot.lines.iter().flatten()).map(|spot| spot.y).fold(1.0, f64::max);
+    let highest = lines
+        .plots
+        .iter()
+        .flat_map(|plot| &plot.lines)
+        .flat_map(|line| &line.spots)
+        .map(|spot| spot.y)
+        .fold(1.0, f64::max);
     for (plot, area) in lines.plots.iter().zip(tiles(&strips.body, lines.plots.len())) {
         draw_plot(&area, pen, lines, plot, highest * 1.1)?;
     }
@@ -48,11 +53,13 @@ fn draw_plot<DB: DrawingBackend>(
     write(area, "speedup (x)", (pen.px(24.0), centre), &pen.upright(20.0, INK))?;
     write(area, &plot.title, (middle, pen.px(18.0)), &pen.bold(21.0, INK, HPos::Center, VPos::Center))?;
     let (x, y) = (TickedAxis::through(&lines.xs), TickedAxis::up_to(highest));
+    let axis = x.clone();
     let ends = plotters::coord::ranged1d::Ranged::range(&x);
     let mut chart = ChartBuilder::on(area)
         .margin_top(pen.px(36.0))
         .margin_right(pen.px(22.0))
-        .x_label_area_size(pen.px(66.0))
+        .margin_bottom(pen.px(16.0))
+        .x_label_area_size(pen.px(58.0))
         .y_label_area_size(pen.px(90.0))
         .build_cartesian_2d(x, y)
         .map_err(ChartError::of)?;
@@ -69,38 +76,49 @@ fn draw_plot<DB: DrawingBackend>(
     let one = vec![(ends.start, 1.0), (ends.end, 1.0)];
     chart.plotting_area().draw(&PathElement::new(one, pen.stroke(INK, 2.0))).map_err(ChartError::of)?;
     for (at, line) in plot.lines.iter().enumerate() {
-        draw_line(&chart, pen, line, palette::line(at))?;
+        draw_line(&chart, pen, line, &axis, palette::line(at))?;
     }
     Ok(())
 }
 
-/// Cuts a line where it starts or stops to fit. A segment with an end that does not fit belongs to the
-/// part that does not; neighbouring parts share the spot between them.
-fn runs(line: &[Spot]) -> Vec<&[Spot]> {
-    let solid = |at: usize| line[at].fits && line[at + 1].fits;
-    let mut runs = Vec::new();
-    let mut start = 0;
-    for end in 1..line.len() {
-        if end + 1 == line.len() || solid(end) != solid(end - 1) {
-            runs.push(&line[start..=end]);
-            start = end;
+/// A line as it is drawn, in stretches that fit and stretches that do not, cut at the largest x that fits.
+/// Where that is not known, a segment with one end of each kind is cut in its middle.
+fn stretches(line: &Line, axis: &TickedAxis) -> Vec<(bool, Vec<(f64, f64)>)> {
+    let mut stretches: Vec<(bool, Vec<(f64, f64)>)> = Vec::new();
+    for (at, spot) in line.spots.iter().enumerate() {
+        let here = (spot.x as f64, spot.y);
+        match stretches.last_mut() {
+            Some((fits, path)) if *fits == spot.fits => path.push(here),
+            Some((_, path)) => {
+                let cut = cut(&line.spots[at - 1], spot, line.fits_up_to, axis);
+                path.push(cut);
+                stretches.push((spot.fits, vec![cut, here]));
+            }
+            None => stretches.push((spot.fits, vec![here])),
         }
     }
-    runs
+    stretches
 }
 
-/// A segment is dashed where either end does not fit.
+/// Where between two points a line stops to fit, on the straight stroke that joins them.
+fn cut(a: &Spot, b: &Spot, fits_up_to: Option<u64>, axis: &TickedAxis) -> (f64, f64) {
+    let (from, to) = (axis.position(a.x as f64), axis.position(b.x as f64));
+    let known = fits_up_to.map(|x| x as f64).filter(|x| (a.x as f64..b.x as f64).contains(x));
+    let share = known.map_or(0.5, |x| (axis.position(x) - from) / (to - from));
+    (axis.value(from + share * (to - from)), a.y + share * (b.y - a.y))
+}
+
+/// A line is dashed where it does not fit.
 fn draw_line<DB: DrawingBackend>(
     chart: &Plot<'_, DB>,
     pen: Pen,
-    line: &[Spot],
+    line: &Line,
+    axis: &TickedAxis,
     color: RGBColor,
 ) -> Result<(), ChartError> {
     let area = chart.plotting_area();
     let style = pen.stroke(color, 3.5);
-    for run in runs(line) {
-        let fits = run.iter().all(|spot| spot.fits);
-        let path: Vec<(f64, f64)> = run.iter().map(|spot| (spot.x as f64, spot.y)).collect();
+    for (fits, path) in stretches(line, axis) {
         if fits {
             area.draw(&PathElement::new(path, style)).map_err(ChartError::of)?;
         } else {
@@ -109,8 +127,8 @@ fn draw_line<DB: DrawingBackend>(
         }
     }
     // Marks on a long line would hide it.
-    if line.len() <= 20 {
-        for spot in line {
+    if line.spots.len() <= 20 {
+        for spot in &line.spots {
             let at = (spot.x as f64, spot.y);
             area.draw(&Circle::new(at, pen.px(7.0), color.filled())).map_err(ChartError::of)?;
         }
@@ -122,19 +140,23 @@ fn draw_line<DB: DrawingBackend>(
 mod tests {
     use super::*;
 
+    fn line(fits: &[bool], fits_up_to: Option<u64>) -> Line {
+        let spot = |(at, &fits): (usize, &bool)| Spot { x: at as u64 * 10, y: at as f64, fits };
+        Line { spots: fits.iter().enumerate().map(spot).collect(), fits_up_to }
+    }
+
+    fn cuts(line: &Line) -> Vec<(bool, f64, f64)> {
+        let axis = TickedAxis::through(&[0, 40]);
+        let ends = |(fits, path): (bool, Vec<(f64, f64)>)| (fits, path[0].0.round(), path[path.len() - 1].0.round());
+        stretches(line, &axis).into_iter().map(ends).collect()
+    }
+
     #[test]
-    fn a_line_is_cut_where_it_stops_to_fit() {
-        let line = |fits: &[bool]| -> Vec<Spot> {
-            fits.iter().enumerate().map(|(at, &fits)| Spot { x: at as u64, y: 1.0, fits }).collect()
-        };
-        let cuts = |fits: &[bool]| -> Vec<(u64, u64)> {
-            let line = line(fits);
-            runs(&line).iter().map(|run| (run[0].x, run[run.len() - 1].x)).collect()
-        };
-        assert_eq!(cuts(&[true, true, true, false, false]), [(0, 2), (2, 4)]);
-        assert_eq!(cuts(&[true, false, true, true]), [(0, 2), (2, 3)]);
-        assert_eq!(cuts(&[true, true]), [(0, 1)]);
-        assert_eq!(cuts(&[true]), []);
-        assert_eq!(cuts(&[]), []);
+    fn a_line_is_cut_at_the_largest_x_that_fits() {
+        assert_eq!(cuts(&line(&[true, true, false], Some(17))), [(true, 0.0, 17.0), (false, 17.0, 20.0)]);
+        assert_eq!(cuts(&line(&[true, false], None)), [(true, 0.0, 5.0), (false, 5.0, 10.0)]);
+        assert_eq!(cuts(&line(&[true, true], Some(10))), [(true, 0.0, 10.0)]);
+        assert_eq!(cuts(&line(&[false], Some(0))), [(false, 0.0, 0.0)]);
+        assert_eq!(cuts(&line(&[], None)), []);
     }
 }

@@ -63,8 +63,17 @@ pub struct Lines {
 pub struct LinePlot {
     /// What is held fixed, empty if there is nothing else.
     pub title: String,
-    /// For each name the points from left to right.
-    pub lines: Vec<Vec<Spot>>,
+    /// One for each name.
+    pub lines: Vec<Line>,
+}
+
+/// Points from left to right.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The points.
+    pub spots: Vec<Spot>,
+    /// The largest x that fits, where it is known; it may lie between two points.
+    pub fits_up_to: Option<u64>,
 }
 
 /// A point of a line.
@@ -102,11 +111,17 @@ pub struct HeatPlot {
 #[must_use]
 pub fn charts(sample: &Sample<'_, '_>, title: &str) -> Vec<Chart> {
     let panels = charted(sample);
-    let parts = parts(&panels);
+    let parts = parts(sample, &panels);
     let three = |(panel, part): (&&Panel<'_, '_>, &String)| {
         [against_batch(panel, title, part), against_k(panel, title, part), heat_map(panel, title, part)]
     };
-    panels.iter().zip(&parts).flat_map(three).collect()
+    let mut charts: Vec<Chart> = panels.iter().zip(&parts).flat_map(three).collect();
+    let all = sample.panels.len() as u64 + sample.omitted_panels;
+    for chart in &mut charts {
+        let hint = shown_of(panels.len(), all, "combinations charted");
+        chart.heading.caption.extend(hint.map(|hint| format!("  {hint}")));
+    }
+    charts
 }
 
 /// The panels that get charts: those with a drafter and points, if they are four or fewer. Of more, up
@@ -144,14 +159,17 @@ fn labels(panel: &Panel<'_, '_>) -> [String; 5] {
     [labels.hardware.to_owned(), labels.target.to_owned(), labels.engine.to_owned(), drafter, context]
 }
 
-/// A name for each panel, made of what differs between them and joined by what no id can hold.
-fn parts(panels: &[&Panel<'_, '_>]) -> Vec<String> {
-    let all: Vec<[String; 5]> = panels.iter().map(|panel| labels(panel)).collect();
+/// A name for each charted panel, made of what differs in the whole sample and joined by what no id can
+/// hold.
+fn parts(sample: &Sample<'_, '_>, panels: &[&Panel<'_, '_>]) -> Vec<String> {
+    let drafting = sample.panels.iter().filter(|panel| panel.plan.block.drafter.is_some());
+    let all: Vec<[String; 5]> = drafting.map(labels).collect();
     let differs = |at: usize| all.iter().any(|one| one[at] != all[0][at]);
-    let part = |one: &[String; 5]| -> String {
+    let part = |panel: &&Panel<'_, '_>| -> String {
+        let one = labels(panel);
         (0..one.len()).filter(|&at| differs(at)).map(|at| format!("+{}", one[at])).collect()
     };
-    all.iter().map(part).collect()
+    panels.iter().map(part).collect()
 }
 
 fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Body, mut hints: Vec<String>) -> Chart {
@@ -177,7 +195,9 @@ fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Bod
 impl Body {
     fn holds_unfit(&self) -> bool {
         match self {
-            Self::Lines(body) => body.plots.iter().flat_map(|plot| plot.lines.iter().flatten()).any(|spot| !spot.fits),
+            Self::Lines(body) => {
+                body.plots.iter().flat_map(|plot| &plot.lines).flat_map(|line| &line.spots).any(|spot| !spot.fits)
+            }
             Self::Heat(body) => {
                 body.plots.iter().flat_map(|plot| plot.cells.iter().flatten().flatten()).any(|point| !point.fits)
             }
@@ -198,11 +218,12 @@ fn alpha_title(panel: &Panel<'_, '_>, acceptance: usize) -> String {
 }
 
 fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
-    let ks = spread_by_factor(panel.plan.k.count(), MOST_LINES);
+    let ks = line_positions(panel);
     let acceptances = spread(panel.plan.acceptance.count(), MOST_PLOTS);
     let line = |acceptance: usize, k: usize| {
         let spot = |batch: usize| spot(panel.plan.batch.values[batch], panel.point(batch, acceptance, k));
-        sorted((0..panel.plan.batch.count()).filter_map(spot).collect())
+        let fits_up_to = panel.plan.block.setup.max_batch(panel.plan.context, panel.plan.k.values[k]);
+        Line { spots: sorted((0..panel.plan.batch.count()).filter_map(spot).collect()), fits_up_to }
     };
     let body = Lines {
         x_label: "batch (sequences decoded together)".to_owned(),
@@ -226,13 +247,44 @@ fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     chart(panel, title, "Speedup against batch", format!("speedup-by-batch{part}"), Body::Lines(body), hints)
 }
 
+/// The draft lengths that get a line: all if they are few. Of more, those that win most often, the ends
+/// and some between; not k = 0, which is the 1x line.
+fn line_positions(panel: &Panel<'_, '_>) -> Vec<usize> {
+    let values = &panel.plan.k.values;
+    let most = MOST_LINES as usize;
+    if values.len() <= most {
+        return (0..values.len()).collect();
+    }
+    let mut wins = vec![0_usize; values.len()];
+    for batch in 0..panel.plan.batch.count() {
+        for acceptance in 0..panel.plan.acceptance.count() {
+            let best = panel.best(batch, acceptance).and_then(|best| values.iter().position(|k| *k == best.k));
+            best.into_iter().for_each(|at| wins[at] += 1);
+        }
+    }
+    let drafting: Vec<usize> = (0..values.len()).filter(|&at| values[at] > 0).collect();
+    let mut winners: Vec<usize> = drafting.iter().copied().filter(|&at| wins[at] > 0).collect();
+    winners.sort_by_key(|&at| std::cmp::Reverse(wins[at]));
+    winners.truncate(most / 2 + 1);
+    let between = spread_by_factor(drafting.len(), MOST_LINES).into_iter().map(|at| drafting[at]);
+    let ends = [drafting[0], drafting[drafting.len() - 1]];
+    let mut chosen: Vec<usize> = Vec::new();
+    for at in ends.into_iter().chain(winners).chain(between) {
+        if chosen.len() < most && !chosen.contains(&at) {
+            chosen.push(at);
+        }
+    }
+    chosen.sort_by_key(|&at| values[at]);
+    chosen
+}
+
 fn against_k(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     let by_size = sorted_positions(&panel.plan.batch.values);
     let batches: Vec<usize> = spread(by_size.len(), MOST_PLOTS).into_iter().map(|at| by_size[at]).collect();
     let acceptances = spread(panel.plan.acceptance.count(), MOST_LINES);
     let line = |batch: usize, acceptance: usize| {
         let spot = |k: usize| spot(panel.plan.k.values[k], panel.point(batch, acceptance, k));
-        sorted((0..panel.plan.k.count()).filter_map(spot).collect())
+        Line { spots: sorted((0..panel.plan.k.count()).filter_map(spot).collect()), fits_up_to: None }
     };
     let body = Lines {
         x_label: "k (draft tokens for each round)".to_owned(),
@@ -272,13 +324,19 @@ fn heat_map(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
             .collect(),
     };
     let hints = [
-        Some("Thick line: 1x.".to_owned()),
+        crosses_one(panel).then(|| "Thick line: 1x.".to_owned()),
         shown_of(acceptances.len(), panel.plan.block.acceptances(), "acceptances shown"),
         shown_of(batches.len(), panel.plan.batch_length, "batches shown"),
         shown_of(ks.len(), panel.plan.block.k.len(), "draft lengths shown"),
     ];
     let hints = hints.into_iter().flatten().collect();
     chart(panel, title, "Speedup by batch and k", format!("heat-map{part}"), Body::Heat(body), hints)
+}
+
+/// Whether some points gain and others lose, so that there is a border.
+fn crosses_one(panel: &Panel<'_, '_>) -> bool {
+    let gains = |point: Point| point.speedup >= 1.0;
+    panel.points().any(gains) && panel.points().any(|point| !gains(point))
 }
 
 fn sorted_positions(values: &[u64]) -> Vec<usize> {
