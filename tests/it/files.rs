@@ -108,7 +108,9 @@ fn invariant_10_runs_at_once_do_not_mix() {
                 .spawn()
         };
         let runs = ["AAA", "BBB"].map(|title| start(title).unwrap());
-        runs.map(|mut run| assert!(run.wait().unwrap().success()));
+        for mut run in runs {
+            assert!(run.wait().unwrap().success());
+        }
         let out = folder.path().join("output");
         let holds = |title: &str| {
             let has = |name: &String| String::from_utf8(read(out.join(name)).unwrap()).unwrap().contains(title);
