@@ -37,6 +37,17 @@ pub(super) enum Shared<'a> {
     Sound(&'a Acceptance),
 }
 
+impl<'a> Shared<'a> {
+    /// From the section as it was read: wrong, absent or sound.
+    pub(super) const fn of(read: &'a Option<Option<Acceptance>>) -> Self {
+        match read {
+            None => Self::Wrong,
+            Some(None) => Self::Absent,
+            Some(Some(acceptance)) => Self::Sound(acceptance),
+        }
+    }
+}
+
 /// Reads every drafter of a scenario; `shared` serves those without an acceptance of their own.
 pub(super) fn drafters(
     node: &Node,

@@ -55,14 +55,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let tensor_parallel =
         fields.optional("tensor_parallel", |node, problems| axis_of(node, problems, single_device, u64::to_string));
     let shared = fields.optional("acceptance", acceptance);
-    let drafting = fields.optional("drafters", |node, problems| {
-        let shared = match &shared {
-            Some(Some(acceptance)) => Shared::Sound(acceptance),
-            Some(None) => Shared::Absent,
-            None => Shared::Wrong,
-        };
-        drafters(node, problems, shared, loader)
-    });
+    let drafting = fields.optional("drafters", |node, problems| drafters(node, problems, Shared::of(&shared), loader));
     let axes = fields.optional("sweep", sweep_axes);
     let memory = fields.optional("memory", memory);
     let simulating = fields.optional("simulate", simulate);
