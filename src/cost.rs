@@ -2,6 +2,7 @@
 
 pub mod draft;
 pub mod memory;
+pub mod ops;
 pub mod pass;
 pub mod roofline;
 pub mod shape;

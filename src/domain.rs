@@ -4,11 +4,14 @@
 //! constructor that can refuse.
 
 pub mod acceptance;
+pub mod attention;
 pub mod axis;
 pub mod deployment;
 pub mod device;
 pub mod drafter;
 pub mod engine;
+pub mod ffn;
+pub mod layers;
 pub mod model;
 pub mod scenario;
 pub mod simulate;

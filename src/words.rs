@@ -17,6 +17,9 @@ macro_rules! words {
         }
 
         impl $name {
+            /// How many words there are.
+            pub const COUNT: usize = <Self as Word>::ALL.len();
+
             /// The word as it is written.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
@@ -77,6 +80,30 @@ words!(
 );
 
 words!(
+    /// The operators of a pass, in its order.
+    OpName {
+        /// Token embeddings are gathered.
+        Embed = "embed",
+        /// All normalisations before and after layers.
+        Norms = "norms",
+        /// Queries, keys and values are projected.
+        Qkv = "qkv",
+        /// Scores and values.
+        Attention = "attention",
+        /// The output is projected.
+        O = "o",
+        /// Gate and up matrices.
+        GateUp = "gate_up",
+        /// The up matrix of a plain layer.
+        Up = "up",
+        /// The down matrix.
+        Down = "down",
+        /// The LM head.
+        LmHead = "lm_head",
+    }
+);
+
+words!(
     /// A number format of weights, activations or KV cache.
     Dtype {
         /// 32-bit float.
@@ -111,6 +138,16 @@ words!(
         Engines = "engines",
         /// A study.
         Scenarios = "scenarios",
+    }
+);
+
+words!(
+    /// Kinds of normalisation.
+    NormKind {
+        /// A scale.
+        Rms = "rms",
+        /// A scale and a shift.
+        Layer = "layer",
     }
 );
 

@@ -15,6 +15,8 @@
 mod compare;
 #[path = "reference/memory.rs"]
 mod memory;
+#[path = "reference/roofline.rs"]
+mod roofline;
 #[path = "reference/speedup.rs"]
 mod speedup;
 #[path = "reference/tokens.rs"]
@@ -71,7 +73,6 @@ const PENDING: &[(&str, &str)] = &[
     ("independent_chains", TREES),
     ("sequoia_optimal", TREES),
     ("tree_optimal_size", TREES),
-    ("speedup_model", SHAPES),
     ("optimal_k_const", DECISION),
     ("optimal_k", DECISION),
     ("breakeven_alpha", DECISION),
@@ -80,8 +81,6 @@ const PENDING: &[(&str, &str)] = &[
     ("breakeven_ctx", DECISION),
     ("no_loss_ctx", DECISION),
     ("moe_speedup", SHAPES),
-    ("param_count", SHAPES),
-    ("pass_cost", SHAPES),
     ("moe_distinct", SHAPES),
     ("moe_distinct_skew", SHAPES),
     ("moe_inclusion", SHAPES),
@@ -106,7 +105,7 @@ const ESTIMATION: &str = "acceptance is not estimated from counters yet";
 const HETEROGENEITY: &str = "the only acceptance model is iid";
 const RULE: &str = "the accept/reject rule over explicit laws is not there yet";
 const TREES: &str = "only chains are drafted";
-const SHAPES: &str = "models are known by their totals, not by their layers";
+const SHAPES: &str = "experts, latent attention and several devices are not priced yet";
 const DECISION: &str = "break-even and capacity are not searched yet";
 const ROUNDS: &str = "a batch is priced round by round, not to its end";
 const SERVING: &str = "traffic is not modelled yet";
@@ -115,6 +114,7 @@ fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
     tokens::evaluate(function, inputs)
         .or_else(|| speedup::evaluate(function, inputs))
         .or_else(|| memory::evaluate(function, inputs))
+        .or_else(|| roofline::evaluate(function, inputs))
 }
 
 /// Passed and total of one function, and what went wrong.

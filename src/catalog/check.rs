@@ -54,22 +54,23 @@ fn models<'s>(scenario: &Parts<'s>) -> impl Iterator<Item = &'s Model> {
     scenario.targets.iter().chain(scenario.drafters.iter().filter_map(|drafter| drafter.source.model()))
 }
 
+/// Whether the roofline in force can price every model.
 fn roofline(scenario: &Parts<'_>) -> Option<Diagnostic> {
     let ideal = scenario.engines.iter().find(|engine| engine.profile == Profile::Ideal);
-    match (scenario.roofline?, ideal) {
-        (Roofline::Additive, Some(engine)) => {
-            let message = format!("engine `{}` has no terms to add", engine.id);
-            Some(Diagnostic::error("conflict", message).hint("set roofline to \"aggregate\", or leave it out"))
-        }
-        (Roofline::PerOp, _) => {
-            let Shape::Aggregate(_) = models(scenario).next()?.shape;
-            let model = &models(scenario).next()?.id;
-            let message = format!("`{model}` is known by its totals, and \"per_op\" needs its layers");
-            let hint = "set roofline to \"aggregate\"; this version does not price [[layers]] yet";
-            Some(Diagnostic::error("conflict", message).hint(hint))
-        }
-        _ => None,
+    if let (Some(Roofline::Additive), Some(engine)) = (scenario.roofline, ideal) {
+        let message = format!("engine `{}` has no terms to add", engine.id);
+        let hint = "set roofline to \"per_op\" or \"aggregate\", or leave it out";
+        return Some(Diagnostic::error("conflict", message).hint(hint));
     }
+    let by_default = scenario.targets.iter().any(|target| matches!(target.shape, Shape::Layers(_)));
+    let per_op = scenario.roofline.map_or(by_default, |roofline| roofline == Roofline::PerOp);
+    let known_by_totals = models(scenario).find(|model| matches!(model.shape, Shape::Aggregate(_)))?;
+    let alone = scenario.roofline.is_none() && scenario.drafters.iter().all(|drafter| drafter.source.model().is_none());
+    if !per_op || alone {
+        return None;
+    }
+    let message = format!("`{}` is known by its totals, and \"per_op\" needs its layers", known_by_totals.id);
+    Some(Diagnostic::error("conflict", message).hint("set roofline = \"aggregate\", or take a model with [[layers]]"))
 }
 
 /// An acceptance for all drafters that none of them takes.

@@ -1,16 +1,31 @@
 //! `models/<id>.toml` into a [`Model`].
 
 use crate::catalog::node::{Node, Value};
-use crate::catalog::reader::{Fields, Keys, Problems, text};
-use crate::catalog::values::{LARGEST_INTEGER, integer, number, quantity, word};
+use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, one_or_many, text};
+use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
+use crate::domain::attention::{Attention, Gqa};
+use crate::domain::ffn::Ffn;
+use crate::domain::layers::{Extras, LayerGroup, Layers};
 use crate::domain::model::{Aggregate, Formats, Model, Shape};
 use crate::units::Bytes;
-use crate::words::{Dtype, Role};
+use crate::words::{Dtype, NormKind, Role};
 
 const KEYS: Keys = Keys {
-    known: &["name", "role", "vocab", "aggregate", "dtype", "source", "note"],
-    later: &["hidden", "tied_embeddings", "layers", "counts", "fits"],
+    known: &[
+        "name",
+        "role",
+        "hidden",
+        "vocab",
+        "tied_embeddings",
+        "layers",
+        "counts",
+        "aggregate",
+        "dtype",
+        "source",
+        "note",
+    ],
+    later: &["fits"],
 };
 
 /// Reads a model.
@@ -18,24 +33,166 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
     let mut fields = Fields::open(root, &KEYS, problems)?;
     let name = fields.optional("name", text);
     let role = fields.optional("role", word::<Role>);
-    let vocab = fields.optional("vocab", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
     let source = fields.optional("source", text);
     fields.optional("note", text);
     let formats = fields.optional("dtype", formats);
-    // A file with layers is refused for those; that it has no aggregate is then no mistake of its own.
-    let totals = if fields.has("layers") { None } else { fields.required("aggregate", aggregate) };
+    let shape = match (fields.has("layers"), fields.has("aggregate")) {
+        (true, true) => both_shapes(root, fields.problems),
+        (true, false) => layers(&mut fields),
+        (false, _) => totals(&mut fields),
+    };
+    let Read { vocab, shape, source: own_source } = shape?;
     Some(Model {
         id: id.to_owned(),
         name: name?.unwrap_or_else(|| id.to_owned()),
         role: role?.unwrap_or(Role::Target),
-        vocab: vocab?,
-        shape: Shape::Aggregate(totals.as_ref()?.0),
+        vocab,
+        shape,
         formats: match formats? {
             Some(formats) => formats,
             None => Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).ok()?,
         },
-        source: source?.or(totals?.1),
+        source: source?.or(own_source),
     })
+}
+
+/// A shape with what belongs to it.
+struct Read {
+    vocab: Option<u64>,
+    shape: Shape,
+    source: Option<String>,
+}
+
+fn both_shapes<T>(root: &Node, problems: &mut Problems) -> Option<T> {
+    let place = root.get("aggregate").unwrap_or(root).place.clone();
+    let found = Diagnostic::error("conflict", "a model has either [[layers]] or [aggregate]").at(&place);
+    problems.report(found.hint("leave [aggregate] out: layers say more"))
+}
+
+/// A model known by its totals.
+fn totals(fields: &mut Fields<'_, '_>) -> Option<Read> {
+    let vocab = fields.optional("vocab", whole);
+    for key in ["hidden", "tied_embeddings", "counts"] {
+        fields.optional(key, |node, problems| {
+            let found = Diagnostic::error("conflict", format!("`{key}` belongs to a model with [[layers]]"));
+            problems.report::<()>(found.at(&node.place).hint("leave it out: totals already hold what it counts"))
+        });
+    }
+    let (totals, source) = fields.required("aggregate", aggregate)?;
+    Some(Read { vocab: vocab?, shape: Shape::Aggregate(totals), source })
+}
+
+/// A model known by its layers.
+fn layers(fields: &mut Fields<'_, '_>) -> Option<Read> {
+    let hidden = fields.required("hidden", whole);
+    let vocab = fields.required("vocab", whole);
+    let tied = fields.required("tied_embeddings", flag);
+    let groups = fields.required("layers", |node, problems| one_or_many(node, problems, group));
+    let extras = fields.optional("counts", extras);
+    let (hidden, vocab, tied, groups) = (hidden?, vocab?, tied?, groups?);
+    let (extras, source) = extras?.unwrap_or_default();
+    let shape = Layers::new(hidden, vocab, tied, groups, extras).ok()?;
+    Some(Read { vocab: Some(vocab), shape: Shape::Layers(shape), source })
+}
+
+/// The largest width or count: the product of three is exact.
+const LARGEST_COUNT: u64 = 1 << 24;
+
+fn whole(node: &Node, problems: &mut Problems) -> Option<u64> {
+    integer(node, problems, 1, LARGEST_COUNT)
+}
+
+const ATTENTION: Keys = Keys { known: &["gqa"], later: &["mla", "linear", "ssm"] };
+const FFN: Keys = Keys { known: &["gated", "plain", "none"], later: &["moe"] };
+
+fn group(node: &Node, problems: &mut Problems) -> Option<LayerGroup> {
+    let mut fields = Fields::open(node, &Keys::all(&["count", "attention", "ffn"]), problems)?;
+    let count = fields.required("count", whole);
+    let attention = fields.required("attention", attention);
+    let ffn = fields.required("ffn", ffn);
+    Some(LayerGroup { count: count?, attention: attention?, ffn: ffn? })
+}
+
+fn attention(node: &Node, problems: &mut Problems) -> Option<Attention> {
+    let mut fields = Fields::open(node, &ATTENTION, problems)?;
+    let gqa = fields.optional("gqa", gqa);
+    match kind_key(node, ATTENTION.known, problems)? {
+        KindKey::One(_) => gqa.flatten().map(Attention::Gqa),
+        KindKey::Absent => no_kind(node, &ATTENTION, "gqa = { heads = 32, kv_heads = 8, head_dim = 128 }", problems),
+    }
+}
+
+fn gqa(node: &Node, problems: &mut Problems) -> Option<Gqa> {
+    let mut fields = Fields::open(node, &Keys::all(&["heads", "kv_heads", "head_dim", "window"]), problems)?;
+    let heads = fields.required("heads", whole);
+    let kv_heads = fields.required("kv_heads", whole);
+    let head_dim = fields.required("head_dim", whole);
+    let window = fields.optional("window", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
+    match Gqa::new(heads?, kv_heads?, head_dim?, window?) {
+        Ok(gqa) => Some(gqa),
+        Err(error) => {
+            let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
+            problems.report(found.hint("heads is a multiple of kv_heads"))
+        }
+    }
+}
+
+fn ffn(node: &Node, problems: &mut Problems) -> Option<Ffn> {
+    let mut fields = Fields::open(node, &FFN, problems)?;
+    let gated = fields.optional("gated", intermediate);
+    let plain = fields.optional("plain", intermediate);
+    fields.optional("none", |node, problems| Fields::open(node, &Keys::all(&[]), problems).map(|_| ()));
+    match kind_key(node, FFN.known, problems)? {
+        KindKey::One("gated") => gated.flatten().map(|intermediate| Ffn::Gated { intermediate }),
+        KindKey::One("plain") => plain.flatten().map(|intermediate| Ffn::Plain { intermediate }),
+        KindKey::One(_) => Some(Ffn::None),
+        KindKey::Absent => no_kind(node, &FFN, "gated = { intermediate = 14336 }", problems),
+    }
+}
+
+fn intermediate(node: &Node, problems: &mut Problems) -> Option<u64> {
+    Fields::open(node, &Keys::all(&["intermediate"]), problems)?.required("intermediate", whole)
+}
+
+/// A table without a kind; one of a kind that is still to come has been refused already.
+fn no_kind<T>(node: &Node, keys: &Keys, example: &str, problems: &mut Problems) -> Option<T> {
+    if keys.later.iter().any(|key| node.get(key).is_some()) {
+        return None;
+    }
+    let found = Diagnostic::error("missing-key", format!("`{}` has no kind", node.path)).at(&node.place);
+    problems.report(found.hint(format!("such as {example}")))
+}
+
+const COUNTS: Keys =
+    Keys::all(&["norm", "qkv_bias", "qk_norm", "mlp_bias", "positions", "extra_params", "source", "note"]);
+
+fn extras(node: &Node, problems: &mut Problems) -> Option<(Extras, Option<String>)> {
+    let mut fields = Fields::open(node, &COUNTS, problems)?;
+    let norm = fields.optional("norm", word::<NormKind>);
+    let qkv_bias = fields.optional("qkv_bias", flag);
+    let qk_norm = fields.optional("qk_norm", flag);
+    let mlp_bias = fields.optional("mlp_bias", flag);
+    let positions = fields.optional("positions", |node, problems| integer(node, problems, 0, LARGEST_COUNT));
+    let extra_params = fields.optional("extra_params", extra_params);
+    let source = fields.optional("source", text);
+    fields.optional("note", text);
+    let extras = Extras {
+        norm: norm?.unwrap_or(NormKind::Rms),
+        qkv_bias: qkv_bias?.unwrap_or_default(),
+        qk_norm: qk_norm?.unwrap_or_default(),
+        mlp_bias: mlp_bias?.unwrap_or_default(),
+        positions: positions?.unwrap_or_default(),
+        extra_params: extra_params?.unwrap_or_default(),
+    };
+    Some((extras, source?))
+}
+
+fn extra_params(node: &Node, problems: &mut Problems) -> Option<u64> {
+    let mut fields = Fields::open(node, &Keys::all(&["count", "source"]), problems)?;
+    let count = fields.required("count", |node, problems| integer(node, problems, 0, LARGEST_INTEGER));
+    let source = fields.required("source", text);
+    source?;
+    count
 }
 
 /// The totals, and where they are from.
@@ -66,7 +223,7 @@ fn formats(node: &Node, problems: &mut Problems) -> Option<Formats> {
         Ok(formats) => activations.and(kv).map(|_| formats),
         Err(error) => {
             let place = node.get("weights").unwrap_or(node).place.clone();
-            let hint = "this version counts fp32, tf32, bf16, fp16, fp8 and int8 weights";
+            let hint = "this version counts fp32, tf32, bf16, fp16, fp8 and int8";
             problems.report(Diagnostic::error("not-built-yet", error.to_string()).at(&place).hint(hint))
         }
     }

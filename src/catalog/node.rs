@@ -23,7 +23,7 @@ pub(super) enum Value {
     Text(String),
     Integer(i64),
     Float(f64),
-    Bool,
+    Bool(bool),
     /// A number beyond 64 bits, or a date: nothing here reads either.
     Other(&'static str),
     List(Vec<Node>),
@@ -47,7 +47,7 @@ impl Value {
             Self::Integer(number) => number.to_string(),
             Self::Float(number) if (1e-4..1e9).contains(&number.abs()) => number.to_string(),
             Self::Float(number) => format!("{number:e}"),
-            Self::Bool => "true or false".to_owned(),
+            Self::Bool(flag) => flag.to_string(),
             Self::Other(kind) => (*kind).to_owned(),
             Self::List(_) => "a list".to_owned(),
             Self::Table(_) => "a table".to_owned(),
@@ -122,7 +122,7 @@ fn convert(value: &Spanned<DeValue<'_>>, source: &Arc<Source>, path: &Arc<str>) 
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
             .map_or(Value::Other("an integer beyond 64 bits"), Value::Integer),
         DeValue::Float(number) => number.as_str().parse().map_or(Value::Other("a malformed number"), Value::Float),
-        DeValue::Boolean(_) => Value::Bool,
+        DeValue::Boolean(flag) => Value::Bool(*flag),
         DeValue::Datetime(_) => Value::Other("a date"),
         DeValue::Array(items) => Value::List(items.iter().map(|item| convert(item, source, path)).collect()),
         DeValue::Table(table) => convert_table(table, source, path),

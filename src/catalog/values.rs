@@ -28,6 +28,14 @@ pub(super) fn word<W: Word>(node: &Node, problems: &mut Problems) -> Option<W> {
     problems.report(Diagnostic::error("unknown-word", message).at(&node.place).hint(hint))
 }
 
+/// Yes or no.
+pub(super) fn flag(node: &Node, problems: &mut Problems) -> Option<bool> {
+    match node.value {
+        Value::Bool(flag) => Some(flag),
+        _ => problems.wrong_type(node, "true or false"),
+    }
+}
+
 /// A whole number in a range.
 pub(super) fn integer(node: &Node, problems: &mut Problems, from: u64, to: u64) -> Option<u64> {
     let number = match node.value {

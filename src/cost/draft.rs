@@ -1,12 +1,12 @@
 //! The draft phase of a round.
 
-use crate::cost::pass::{PassCost, aggregate};
+use crate::cost::pass::{PassCost, pass};
 use crate::cost::roofline::Rates;
 use crate::cost::shape::PassShape;
 use crate::domain::drafter::CostRatio;
 use crate::domain::model::Model;
 use crate::units::Seconds;
-use crate::words::Bound;
+use crate::words::{Bound, Roofline};
 
 /// What drafts, with the rates it runs at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub enum DraftPricing<'a> {
         model: &'a Model,
         /// Of the device, in the model's number format.
         rates: Rates,
+        /// How its passes are priced.
+        roofline: Roofline,
     },
     /// A constant share of the plain step for each draft.
     Constant {
@@ -49,8 +51,8 @@ pub struct DraftPass {
 #[must_use]
 pub fn draft_pass(pricing: &DraftPricing<'_>, plain_step: &PassCost, batch: f64, context: f64) -> DraftPass {
     match pricing {
-        DraftPricing::Model { model, rates } => {
-            let pass = aggregate(model, *rates, PassShape::decode(batch, context));
+        DraftPricing::Model { model, rates, roofline } => {
+            let pass = pass(model, *rates, *roofline, PassShape::decode(batch, context));
             DraftPass { seconds: pass.seconds(), bound: Some(pass.bound()) }
         }
         DraftPricing::Constant { cost_ratio } => {

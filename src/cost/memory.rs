@@ -4,31 +4,46 @@ use std::num::NonZeroU64;
 
 use crate::domain::deployment::MemoryPolicy;
 use crate::domain::device::Device;
-use crate::domain::model::Model;
+use crate::domain::model::{KvShare, Model};
 use crate::units::Bytes;
 
 /// What one model holds on one device.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     /// All its weights, those a pass does not multiply included.
     pub weights: Bytes,
-    /// KV cache of one token.
-    pub kv_per_token: Bytes,
+    /// KV cache, by the tokens that layers keep. Empty: nothing is kept.
+    pub kv: Vec<KvShare>,
 }
 
 impl Held {
     /// Nothing: no drafter, or one that takes no memory.
-    pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv_per_token: Bytes::ZERO };
+    pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv: Vec::new() };
 
     /// Of a model on a single device.
     #[must_use]
     pub fn by(model: &Model) -> Self {
-        Self { weights: model.weight_bytes_held(), kv_per_token: model.kv_bytes_per_token() }
+        Self { weights: model.weight_bytes_held(), kv: model.kv_shares() }
+    }
+
+    /// KV bytes of one sequence: for each share the slots that its layers keep.
+    fn kv_bytes(&self, context: u64, k: u64, block_tokens: NonZeroU64) -> Bytes {
+        let of_share = |share: &KvShare| share.bytes_per_token * slots(context, k, share.window, block_tokens) as f64;
+        self.kv.iter().map(of_share).sum()
     }
 }
 
+/// KV slots of one sequence: `context + k + 1` rounded up to whole blocks. A verification pass writes
+/// k + 1 positions: the last emitted token and k drafts. A layer with a window keeps the `W - 1` tokens
+/// before them that the first of them still sees.
+fn slots(context: u64, k: u64, window: Option<u64>, block_tokens: NonZeroU64) -> u64 {
+    let cached = window.map_or(context, |window| context.min(window.saturating_sub(1)));
+    let slots = cached.saturating_add(k).saturating_add(1);
+    slots.div_ceil(block_tokens.get()).saturating_mul(block_tokens.get())
+}
+
 /// The memory demand of a replica on one device.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
     /// The target.
     pub target: Held,
@@ -83,45 +98,40 @@ impl Demand {
 
     /// The same without the drafter: plain decoding.
     #[must_use]
-    pub const fn without_drafter(self) -> Self {
-        Self { drafter: Held::NOTHING, ..self }
+    pub fn without_drafter(&self) -> Self {
+        Self { drafter: Held::NOTHING, ..self.clone() }
     }
 
-    /// KV slots of one sequence: `context + k + 1` rounded up to whole blocks. A verification pass
-    /// writes k + 1 positions: the last emitted token and k drafts.
-    #[must_use]
-    pub fn slots(&self, context: u64, k: u64) -> u64 {
-        let slots = context.saturating_add(k).saturating_add(1);
-        slots.div_ceil(self.block_tokens.get()).saturating_mul(self.block_tokens.get())
-    }
-
-    /// KV bytes of one sequence: slots times the KV bytes of target and drafter.
+    /// KV bytes of one sequence, of target and drafter: slots, in whole blocks, times bytes.
     ///
     /// # Examples
     ///
     /// ```
     /// use std::num::NonZeroU64;
     /// use specplan::cost::memory::{Demand, Held};
+    /// use specplan::domain::model::KvShare;
     /// use specplan::units::Bytes;
-    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv_per_token: Bytes::new(kv) };
+    /// let share = |kv| KvShare { bytes_per_token: Bytes::new(kv), window: None };
+    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv: vec![share(kv)] };
     /// let demand = Demand { target: held(16.06e9, 131072.0), drafter: held(2.47e9, 32768.0), reserve: Bytes::ZERO, block_tokens: NonZeroU64::new(16).unwrap() };
     /// // 2048 + 4 + 1 = 2053 slots become 2064; 2064 x 163840 bytes.
     /// assert_eq!(demand.bytes_per_sequence(2048, 4).get(), 338_165_760.0);
     /// ```
     #[must_use]
     pub fn bytes_per_sequence(&self, context: u64, k: u64) -> Bytes {
-        (self.target.kv_per_token + self.drafter.kv_per_token) * self.slots(context, k) as f64
+        let of = |held: &Held| held.kv_bytes(context, k, self.block_tokens);
+        of(&self.target) + of(&self.drafter)
     }
 
     /// Everything that `batch` sequences hold.
     #[must_use]
     pub fn footprint(&self, batch: u64, context: u64, k: u64) -> Footprint {
-        let slots = self.slots(context, k) as f64 * batch as f64;
+        let of = |held: &Held| held.kv_bytes(context, k, self.block_tokens) * batch as f64;
         Footprint {
             target_weights: self.target.weights,
-            target_kv: self.target.kv_per_token * slots,
+            target_kv: of(&self.target),
             drafter_weights: self.drafter.weights,
-            drafter_kv: self.drafter.kv_per_token * slots,
+            drafter_kv: of(&self.drafter),
             reserve: self.reserve,
         }
     }
@@ -141,8 +151,10 @@ impl Demand {
     /// ```
     /// use std::num::NonZeroU64;
     /// use specplan::cost::memory::{Demand, Held};
+    /// use specplan::domain::model::KvShare;
     /// use specplan::units::Bytes;
-    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv_per_token: Bytes::new(kv) };
+    /// let share = |kv| KvShare { bytes_per_token: Bytes::new(kv), window: None };
+    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv: vec![share(kv)] };
     /// let demand = Demand { target: held(10.0, 2.0), drafter: Held::NOTHING, reserve: Bytes::new(5.0), block_tokens: NonZeroU64::MIN };
     /// // (100 - 5 - 10) / (2 x (3 + 1)) = 10.6
     /// assert_eq!(demand.max_batch(Bytes::new(100.0), 3, 0), Some(10));

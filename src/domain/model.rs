@@ -1,5 +1,7 @@
 //! A model: how many parameters it has and how many bytes a token's KV takes, counted here only.
 
+use crate::domain::attention::Attention;
+use crate::domain::layers::{LayerGroup, Layers};
 use crate::units::Bytes;
 use crate::words::{Dtype, Role};
 
@@ -27,6 +29,8 @@ pub struct Model {
 pub enum Shape {
     /// Totals without layers.
     Aggregate(Aggregate),
+    /// Every layer.
+    Layers(Layers),
 }
 
 /// A model known by its totals: enough for the founding formula, not for operators.
@@ -70,25 +74,36 @@ impl Aggregate {
         }
         Ok(Self { matmul_params, total_params, kv_bytes_per_token })
     }
+
+    /// Parameters that a pass multiplies with each token.
+    #[must_use]
+    pub const fn matmul_params(&self) -> f64 {
+        self.matmul_params
+    }
+
+    /// Bytes of one token in the KV cache.
+    #[must_use]
+    pub const fn kv_bytes_per_token(&self) -> f64 {
+        self.kv_bytes_per_token
+    }
 }
 
 /// The number formats of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formats {
-    weights: WeightFormat,
+    weights: CountedFormat,
     /// Selects the peak.
     pub activations: Dtype,
-    /// Of the KV cache. For an aggregate a label only: its bytes are stated.
-    pub kv: Dtype,
+    kv: CountedFormat,
 }
 
-/// A weight format whose bytes for each parameter are known from its name alone.
+/// A format whose bytes for each value are known from its name alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct WeightFormat(Dtype);
+struct CountedFormat(Dtype);
 
-/// A weight format that needs group scales to be counted.
+/// A format that needs group scales to be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("weights in {0} carry scales that are not counted yet")]
+#[error("values in {0} carry scales that are not counted yet")]
 pub struct UncountedFormat(pub Dtype);
 
 impl Formats {
@@ -96,12 +111,9 @@ impl Formats {
     ///
     /// # Errors
     ///
-    /// [`UncountedFormat`] for 4-bit weights.
+    /// [`UncountedFormat`] for 4-bit weights or KV.
     pub fn new(weights: Dtype, activations: Dtype, kv: Dtype) -> Result<Self, UncountedFormat> {
-        match weights {
-            Dtype::Fp4 | Dtype::Mxfp4 | Dtype::Int4 => Err(UncountedFormat(weights)),
-            _ => Ok(Self { weights: WeightFormat(weights), activations, kv }),
-        }
+        Ok(Self { weights: CountedFormat::new(weights)?, activations, kv: CountedFormat::new(kv)? })
     }
 
     /// The format of the weights.
@@ -109,10 +121,35 @@ impl Formats {
     pub const fn weights(&self) -> Dtype {
         self.weights.0
     }
+
+    /// The format of the KV cache. For an aggregate a label only: its bytes are stated.
+    #[must_use]
+    pub const fn kv(&self) -> Dtype {
+        self.kv.0
+    }
+
+    /// Bytes of one weight.
+    #[must_use]
+    pub const fn weight_bytes(&self) -> f64 {
+        self.weights.bytes()
+    }
+
+    /// Bytes of one value of the KV cache.
+    #[must_use]
+    pub const fn kv_bytes(&self) -> f64 {
+        self.kv.bytes()
+    }
 }
 
-impl WeightFormat {
-    const fn bytes_per_parameter(self) -> f64 {
+impl CountedFormat {
+    const fn new(dtype: Dtype) -> Result<Self, UncountedFormat> {
+        match dtype {
+            Dtype::Fp4 | Dtype::Mxfp4 | Dtype::Int4 => Err(UncountedFormat(dtype)),
+            _ => Ok(Self(dtype)),
+        }
+    }
+
+    const fn bytes(self) -> f64 {
         match self.0 {
             Dtype::Fp32 | Dtype::Tf32 => 4.0,
             Dtype::Bf16 | Dtype::Fp16 => 2.0,
@@ -121,40 +158,97 @@ impl WeightFormat {
     }
 }
 
-impl Model {
-    /// Parameters that a pass multiplies with each token: without the input embedding, with the LM head.
+/// KV cache of layers that keep the same tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KvShare {
+    /// Bytes of one token in all these layers together.
+    pub bytes_per_token: Bytes,
+    /// Tokens that a token sees, itself included; none: all before it.
+    pub window: Option<u64>,
+}
+
+impl KvShare {
+    /// Cached tokens that a pass reads for each sequence: `min(ctx, window - 1)`, since the window holds
+    /// the new token too.
     #[must_use]
-    pub const fn matmul_params(&self) -> f64 {
+    pub fn cached(&self, context: f64) -> f64 {
+        self.window.map_or(context, |window| context.min(window as f64 - 1.0))
+    }
+}
+
+impl Model {
+    /// Parameters that a pass multiplies with each token: without the input embedding, with the LM head
+    /// (the embeddings again where they are tied).
+    #[must_use]
+    pub fn matmul_params(&self) -> f64 {
         match &self.shape {
             Shape::Aggregate(totals) => totals.matmul_params,
+            Shape::Layers(layers) => {
+                let params = layers.params();
+                params.attention + params.ffn + layers.lm_head_params()
+            }
         }
     }
 
     /// Parameters in memory, the input embedding included.
     #[must_use]
-    pub const fn total_params(&self) -> f64 {
+    pub fn total_params(&self) -> f64 {
         match &self.shape {
             Shape::Aggregate(totals) => totals.total_params,
+            Shape::Layers(layers) => layers.params().total(),
         }
-    }
-
-    /// Weight bytes that one pass reads: `matmul_params` times the bytes of the format.
-    #[must_use]
-    pub fn weight_bytes_read(&self) -> Bytes {
-        Bytes::new(self.matmul_params() * self.formats.weights.bytes_per_parameter())
     }
 
     /// Weight bytes in memory: `total_params` times the bytes of the format.
     #[must_use]
     pub fn weight_bytes_held(&self) -> Bytes {
-        Bytes::new(self.total_params() * self.formats.weights.bytes_per_parameter())
+        Bytes::new(self.total_params() * self.formats.weight_bytes())
     }
 
-    /// Bytes that one token of one sequence takes in the KV cache.
+    /// The KV cache, by the tokens that its layers keep: `2 K d` values for each token and layer.
     #[must_use]
-    pub const fn kv_bytes_per_token(&self) -> Bytes {
+    pub fn kv_shares(&self) -> Vec<KvShare> {
         match &self.shape {
-            Shape::Aggregate(totals) => Bytes::new(totals.kv_bytes_per_token),
+            Shape::Aggregate(totals) => {
+                vec![KvShare { bytes_per_token: Bytes::new(totals.kv_bytes_per_token), window: None }]
+            }
+            Shape::Layers(layers) => layers.groups().iter().map(|group| self.kv_share(group)).collect(),
         }
+    }
+
+    /// The KV cache of one group of layers.
+    #[must_use]
+    pub fn kv_share(&self, group: &LayerGroup) -> KvShare {
+        let Attention::Gqa(gqa) = group.attention;
+        let values = 2.0 * gqa.kv_width() * group.count as f64;
+        KvShare { bytes_per_token: Bytes::new(values * self.formats.kv_bytes()), window: gqa.window() }
+    }
+
+    /// Bytes that one token of one sequence takes in the KV cache while every layer keeps it.
+    ///
+    /// # Examples
+    ///
+    /// Llama-3-8B: 2 x 32 layers x 8 KV heads x 128 x 2 bytes.
+    ///
+    /// ```
+    /// # use specplan::domain::{attention::{Attention, Gqa}, ffn::Ffn, layers::{Extras, LayerGroup, Layers}};
+    /// # use specplan::domain::model::{Formats, Model, Shape};
+    /// # use specplan::words::{Dtype, Role};
+    /// let group = LayerGroup {
+    ///     count: 32,
+    ///     attention: Attention::Gqa(Gqa::new(32, 8, 128, None)?),
+    ///     ffn: Ffn::Gated { intermediate: 14_336 },
+    /// };
+    /// # let model = Model { id: "m".into(), name: "m".into(), role: Role::Target, vocab: None, source: None,
+    /// #     shape: Shape::Layers(Layers::new(4096, 128_256, false, vec![group], Extras::default())?),
+    /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)? };
+    /// assert_eq!(model.kv_bytes_per_token().get(), 131_072.0);
+    /// assert_eq!(model.matmul_params(), 7_504_658_432.0);
+    /// assert_eq!(model.total_params(), 8_030_261_248.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn kv_bytes_per_token(&self) -> Bytes {
+        self.kv_shares().iter().map(|share| share.bytes_per_token).sum()
     }
 }

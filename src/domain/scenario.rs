@@ -86,11 +86,12 @@ impl SweepAxes {
 
 impl Scenario {
     /// The roofline in force for an engine and a target: the one the scenario states, else
-    /// `aggregate` for a target known by its totals.
+    /// `aggregate` for a target known by its totals and `per_op` for one known by its layers.
     #[must_use]
     pub fn roofline_of(&self, engine: &Engine, target: &Model) -> Roofline {
         self.roofline.unwrap_or(match (engine.profile, &target.shape) {
             (Profile::Ideal, Shape::Aggregate(_)) => Roofline::Aggregate,
+            (Profile::Ideal, Shape::Layers(_)) => Roofline::PerOp,
         })
     }
 }

@@ -27,6 +27,7 @@ pub struct Choice {
 /// use specplan::domain::{deployment::MemoryPolicy, drafter::{CostRatio, DraftSource}};
 /// use specplan::plan::{choose::best_k, setup::Setup};
 /// use specplan::units::{Bytes, Probability};
+/// use specplan::words::Roofline;
 /// # use specplan::domain::{device::{Device, Memory, Peak, Peaks}, model::{Aggregate, Formats, Model, Shape}};
 /// # use specplan::units::{BytesPerSecond, FlopsPerSecond};
 /// # use specplan::words::{Dtype, Role};
@@ -39,7 +40,7 @@ pub struct Choice {
 /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)?, source: None };
 /// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS)?;
 /// let free = DraftSource::Constant { cost_ratio: CostRatio::FREE };
-/// let setup = Setup::new(&device, &target, Some(&free), &policy)?;
+/// let setup = Setup::new(&device, &target, Some(&free), &policy, Roofline::Aggregate)?;
 /// let best = best_k(&setup, &Process::Iid { alpha: Probability::ONE }, 1.0, 2048.0, 8);
 /// assert_eq!((best.k, best.speedup), (8, 9.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

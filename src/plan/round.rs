@@ -1,7 +1,7 @@
 //! The time of a plain step and of a speculative round.
 
 use crate::cost::draft::draft_pass;
-use crate::cost::pass::{PassCost, aggregate};
+use crate::cost::pass::{PassCost, pass};
 use crate::cost::shape::PassShape;
 use crate::plan::setup::Setup;
 use crate::units::Seconds;
@@ -31,7 +31,7 @@ impl Round {
 /// A plain decoding step of the target: one new token for each of `batch` sequences.
 #[must_use]
 pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
-    aggregate(setup.target, setup.rates, PassShape::decode(batch, context))
+    pass(setup.target, setup.rates, setup.roofline, PassShape::decode(batch, context))
 }
 
 /// A round at draft length k, beside the plain step of the same batch and context.
@@ -50,12 +50,12 @@ pub fn round(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, k: u
     let Some(drafting) = drafting else {
         return Round { draft: Seconds::ZERO, draft_bound: None, verify: *plain, overhead: Seconds::ZERO };
     };
-    let pass = draft_pass(drafting, plain, batch, context);
-    let width = k as f64 + 1.0;
+    let drafted = draft_pass(drafting, plain, batch, context);
+    let shape = PassShape::verify(batch, k as f64 + 1.0, context);
     Round {
-        draft: pass.seconds * k as f64,
-        draft_bound: pass.bound,
-        verify: aggregate(setup.target, setup.rates, PassShape { batch, new_tokens_per_seq: width, context }),
+        draft: drafted.seconds * k as f64,
+        draft_bound: drafted.bound,
+        verify: pass(setup.target, setup.rates, setup.roofline, shape),
         overhead: Seconds::ZERO,
     }
 }

@@ -8,14 +8,17 @@ use crate::domain::device::{Device, MissingPeak};
 use crate::domain::drafter::DraftSource;
 use crate::domain::model::Model;
 use crate::units::Bytes;
+use crate::words::Roofline;
 
 /// A target, its drafter and its device, with the rates and memory they have. Pricing it cannot fail.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Setup<'a> {
     pub(super) target: &'a Model,
     pub(super) rates: Rates,
+    pub(super) roofline: Roofline,
     pub(super) drafting: Option<DraftPricing<'a>>,
     demand: Demand,
+    base_demand: Demand,
     usable: Bytes,
 }
 
@@ -30,19 +33,24 @@ impl<'a> Setup<'a> {
         target: &'a Model,
         drafter: Option<&'a DraftSource>,
         policy: &MemoryPolicy,
+        roofline: Roofline,
     ) -> Result<Self, MissingPeak> {
+        let demand = Demand::new(target, drafter.and_then(DraftSource::model), policy);
         let drafting = match drafter {
             None => None,
             Some(DraftSource::Constant { cost_ratio }) => Some(DraftPricing::Constant { cost_ratio: *cost_ratio }),
             Some(DraftSource::Model(model)) => {
-                Some(DraftPricing::Model { model, rates: Rates::of(device, model.formats.activations)? })
+                let rates = Rates::of(device, model.formats.activations)?;
+                Some(DraftPricing::Model { model, rates, roofline })
             }
         };
         Ok(Self {
             target,
             rates: Rates::of(device, target.formats.activations)?,
+            roofline,
             drafting,
-            demand: Demand::new(target, drafter.and_then(DraftSource::model), policy),
+            base_demand: demand.without_drafter(),
+            demand,
             usable: usable(device, policy),
         })
     }
@@ -56,7 +64,7 @@ impl<'a> Setup<'a> {
     /// Memory of `batch` sequences when the drafter is not loaded.
     #[must_use]
     pub fn base_memory(&self, batch: u64, context: u64) -> Footprint {
-        self.demand.without_drafter().footprint(batch, context, 0)
+        self.base_demand.footprint(batch, context, 0)
     }
 
     /// Whether a device may hold that much.

@@ -164,7 +164,7 @@ fn model(model: &Model) -> Value {
         "kv_bytes_per_token": model.kv_bytes_per_token().get(),
         "weights": model.formats.weights().as_str(),
         "activations": model.formats.activations.as_str(),
-        "kv": model.formats.kv.as_str(),
+        "kv": model.formats.kv().as_str(),
         "source": model.source,
     })
 }

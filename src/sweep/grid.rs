@@ -95,7 +95,7 @@ impl<'s> Grid<'s> {
                                 tensor_parallel,
                             };
                             let source = drafter.map(|drafter| &drafter.source);
-                            let setup = Setup::new(device, target, source, &scenario.memory)?;
+                            let setup = Setup::new(device, target, source, &scenario.memory, labels.roofline)?;
                             let k = if drafter.is_some() { scenario.axes.k().clone() } else { Axis::single(0) };
                             blocks.push(Block { labels, device, engine, drafter, setup, k });
                         }

@@ -50,7 +50,7 @@ fn the_hardest_files_are_refused_by_name_only() {
     assert_eq!(ran.code, 3);
     let codes: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("error")).collect();
     assert!(codes.len() > 10 && codes.iter().all(|line| line.starts_with("error[not-built-yet]")), "{codes:#?}");
-    for named in ["`layers`", "`drafters.mtp.mtp`", "`drafters.eagle-tree.shape`", "`workloads`", "`deployment`"] {
+    for named in ["`layers.attention.mla`", "`layers.ffn.moe`", "`drafters.mtp.mtp`", "`drafters.eagle-tree.shape`", "`workloads`", "`deployment`"] {
         assert!(ran.stderr.contains(named), "{named} in {}", ran.stderr);
     }
 }

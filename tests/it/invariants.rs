@@ -3,20 +3,53 @@
 use proptest::prelude::*;
 use specplan::acceptance::accepted::Accepted;
 use specplan::acceptance::chain::expected_tokens;
-use specplan::cost::pass::{PassCost, aggregate};
+use specplan::cost::pass::{PassCost, pass};
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
+use specplan::domain::attention::{Attention, Gqa};
 use specplan::domain::deployment::MemoryPolicy;
 use specplan::domain::device::{Device, Memory, Peak, Peaks};
 use specplan::domain::drafter::DraftSource;
+use specplan::domain::ffn::Ffn;
+use specplan::domain::layers::{Extras, LayerGroup, Layers};
 use specplan::domain::model::{Aggregate, Formats, Model, Shape};
 use specplan::plan::round::{plain_step, round};
 use specplan::plan::setup::Setup;
 use specplan::plan::speedup::speedup;
 use specplan::units::{Bytes, BytesPerSecond, FlopsPerSecond, Probability};
-use specplan::words::{Dtype, Role};
+use specplan::words::{Dtype, Role, Roofline};
 
 fn model() -> impl Strategy<Value = Model> {
+    prop_oneof![by_totals(), by_layers()]
+}
+
+/// One or two groups of layers, with and without a window.
+fn by_layers() -> impl Strategy<Value = Model> {
+    let gqa = (1..9_u64, 1..9_u64, 1..3_u64, prop_oneof![Just(None), (1..9000_u64).prop_map(Some)]).prop_map(
+        |(kv_heads, sharing, size, window)| {
+            Attention::Gqa(Gqa::new(kv_heads * sharing, kv_heads, 64 * size, window).unwrap())
+        },
+    );
+    let ffn = (1..30_000_u64, 0..3_u8).prop_map(|(intermediate, kind)| match kind {
+        0 => Ffn::Gated { intermediate },
+        1 => Ffn::Plain { intermediate },
+        _ => Ffn::None,
+    });
+    let group = (1..80_u64, gqa, ffn).prop_map(|(count, attention, ffn)| LayerGroup { count, attention, ffn });
+    (1..16_384_u64, 1..200_000_u64, any::<bool>(), prop::collection::vec(group, 1..3)).prop_map(
+        |(hidden, vocab, tied, groups)| Model {
+            id: "m".into(),
+            name: "m".into(),
+            role: Role::Target,
+            vocab: Some(vocab),
+            shape: Shape::Layers(Layers::new(hidden, vocab, tied, groups, Extras::default()).unwrap()),
+            formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Fp8).unwrap(),
+            source: None,
+        },
+    )
+}
+
+fn by_totals() -> impl Strategy<Value = Model> {
     (1e6..1e12, 1.0..1.5, 0.0..1e6, prop_oneof![Just(Dtype::Bf16), Just(Dtype::Fp8), Just(Dtype::Fp32)]).prop_map(
         |(params, more, kv, weights)| Model {
             id: "m".into(),
@@ -38,11 +71,8 @@ fn rates() -> impl Strategy<Value = Rates> {
 }
 
 fn shape() -> impl Strategy<Value = PassShape> {
-    (1..4096_u32, 1..64_u32, 0..200_000_u32).prop_map(|(batch, width, context)| PassShape {
-        batch: batch.into(),
-        new_tokens_per_seq: width.into(),
-        context: context.into(),
-    })
+    (1..4096_u32, 1..64_u32, 0..200_000_u32)
+        .prop_map(|(batch, width, context)| PassShape::verify(batch.into(), width.into(), context.into()))
 }
 
 fn device(rates: Rates) -> Device {
@@ -61,6 +91,11 @@ fn device(rates: Rates) -> Device {
 
 fn policy() -> MemoryPolicy {
     MemoryPolicy::new(Probability::new(0.9).unwrap(), Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS).unwrap()
+}
+
+/// Under the aggregate roofline, which prices models of every kind.
+fn priced(model: &Model, rates: Rates, shape: PassShape) -> PassCost {
+    pass(model, rates, Roofline::Aggregate, shape)
 }
 
 fn time(cost: PassCost) -> f64 {
@@ -98,7 +133,7 @@ proptest! {
     ) {
         let device = device(rates);
         let source = DraftSource::Model(drafter);
-        let setup = Setup::new(&device, &target, Some(&source), &policy()).unwrap();
+        let setup = Setup::new(&device, &target, Some(&source), &policy(), Roofline::Aggregate).unwrap();
         let plain = plain_step(&setup, batch.into(), context.into());
         let none = round(&setup, &plain, batch.into(), context.into(), 0);
         prop_assert_eq!(speedup(1.0, plain.seconds(), none.seconds()).to_bits(), 1.0_f64.to_bits());
@@ -108,34 +143,34 @@ proptest! {
     fn invariant_3_slower_devices_and_more_work_never_take_less_time(
         model in model(), rates in rates(), shape in shape(), factor in 1.0..10.0_f64,
     ) {
-        let base = time(aggregate(&model, rates, shape));
+        let base = time(priced(&model, rates, shape));
         let slower = |peak: f64, bandwidth: f64| Rates {
             peak: FlopsPerSecond::new(rates.peak.get() / peak),
             bandwidth: BytesPerSecond::new(rates.bandwidth.get() / bandwidth),
         };
-        prop_assert!(time(aggregate(&model, slower(factor, 1.0), shape)) >= base);
-        prop_assert!(time(aggregate(&model, slower(1.0, factor), shape)) >= base);
+        prop_assert!(time(priced(&model, slower(factor, 1.0), shape)) >= base);
+        prop_assert!(time(priced(&model, slower(1.0, factor), shape)) >= base);
         for larger in [
             PassShape { batch: shape.batch * factor, ..shape },
-            PassShape { new_tokens_per_seq: shape.new_tokens_per_seq * factor, ..shape },
+            PassShape::verify(shape.batch, shape.new_tokens_per_seq * factor, shape.context),
             PassShape { context: shape.context * factor, ..shape },
         ] {
-            prop_assert!(time(aggregate(&model, rates, larger)) >= base);
+            prop_assert!(time(priced(&model, rates, larger)) >= base);
         }
     }
 
     #[test]
     fn invariant_4_verification_reads_each_kv_once(model in model(), rates in rates(), shape in shape()) {
-        let narrow = aggregate(&model, rates, PassShape { new_tokens_per_seq: 1.0, ..shape });
-        let wide = aggregate(&model, rates, shape);
-        prop_assert_eq!(narrow.kv_bytes, wide.kv_bytes);
-        prop_assert_eq!(narrow.weight_bytes, wide.weight_bytes);
+        let narrow = priced(&model, rates, PassShape::decode(shape.batch, shape.context));
+        let wide = priced(&model, rates, shape);
+        prop_assert_eq!(narrow.work.kv_read, wide.work.kv_read);
     }
 
     /// Memory by hand: weights of both models, and KV of whole blocks of 16 for both.
     #[test]
     fn invariant_5_totals_are_sums_of_their_parts(
-        target in model(), drafter in model(), rates in rates(), batch in 1..4096_u64, context in 0..200_000_u64, k in 1..16_u64,
+        target in by_totals(), drafter in by_totals(), rates in rates(),
+        batch in 1..4096_u64, context in 0..200_000_u64, k in 1..16_u64,
     ) {
         let device = device(rates);
         let bytes = |model: &Model| match model.formats.weights() {
@@ -146,11 +181,11 @@ proptest! {
         let weights = target.total_params() * bytes(&target) + drafter.total_params() * bytes(&drafter);
         let tokens = (context + k + 1).div_ceil(16) as f64 * 16.0 * batch as f64;
         let kv = tokens * (target.kv_bytes_per_token().get() + drafter.kv_bytes_per_token().get());
-        let one_draft = time(aggregate(&drafter, rates, PassShape::decode(batch as f64, context as f64)));
-        let width = PassShape { batch: batch as f64, new_tokens_per_seq: k as f64 + 1.0, context: context as f64 };
-        let verify = time(aggregate(&target, rates, width));
+        let one_draft = time(priced(&drafter, rates, PassShape::decode(batch as f64, context as f64)));
+        let width = PassShape::verify(batch as f64, k as f64 + 1.0, context as f64);
+        let verify = time(priced(&target, rates, width));
         let source = DraftSource::Model(drafter);
-        let setup = Setup::new(&device, &target, Some(&source), &policy()).unwrap();
+        let setup = Setup::new(&device, &target, Some(&source), &policy(), Roofline::Aggregate).unwrap();
         let plain = plain_step(&setup, batch as f64, context as f64);
         let cost = round(&setup, &plain, batch as f64, context as f64, k);
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
@@ -169,8 +204,8 @@ proptest! {
             formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).unwrap(), source: None,
         };
         let doubled = Rates { peak: rates.peak * 2.0, bandwidth: rates.bandwidth * 2.0 };
-        let once = time(aggregate(&model(params, kv), rates, shape));
-        let twice = time(aggregate(&model(params * 2.0, kv * 2.0), doubled, shape));
+        let once = time(priced(&model(params, kv), rates, shape));
+        let twice = time(priced(&model(params * 2.0, kv * 2.0), doubled, shape));
         prop_assert!((once - twice).abs() <= 1e-14 * once);
     }
 }

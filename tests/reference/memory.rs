@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use serde_json::{Value, json};
 use specplan::cost::memory::{Demand, Held};
+use specplan::domain::model::KvShare;
 use specplan::units::Bytes;
 
 use crate::tokens::{number, whole};
@@ -19,7 +20,10 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
 
 fn max_batch(inputs: &Value) -> Answer {
     let bytes = |key: &str| number(inputs, key).map(Bytes::new);
-    let held = |weights: &str, kv: &str| Ok(Held { weights: bytes(weights)?, kv_per_token: bytes(kv)? });
+    let held = |weights: &str, kv: &str| {
+        let share = KvShare { bytes_per_token: bytes(kv)?, window: None };
+        Ok(Held { weights: bytes(weights)?, kv: vec![share] })
+    };
     let demand = Demand {
         target: held("target_weight_bytes", "target_kv_per_token")?,
         drafter: held("draft_weight_bytes", "draft_kv_per_token")?,

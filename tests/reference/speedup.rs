@@ -5,19 +5,22 @@ use std::num::NonZeroU64;
 use serde_json::{Value, json};
 use specplan::acceptance::chain::expected_tokens;
 use specplan::acceptance::model::Process;
-use specplan::cost::pass::aggregate;
+use specplan::cost::pass::pass;
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
+use specplan::domain::attention::{Attention, Gqa};
 use specplan::domain::deployment::MemoryPolicy;
 use specplan::domain::device::{Device, Memory, Peak, Peaks};
 use specplan::domain::drafter::{CostRatio, DraftSource};
+use specplan::domain::ffn::Ffn;
+use specplan::domain::layers::{Extras, LayerGroup, Layers};
 use specplan::domain::model::{Aggregate, Formats, Model, Shape};
 use specplan::plan::choose::best_k;
 use specplan::plan::round::{plain_step, round};
 use specplan::plan::setup::Setup;
 use specplan::plan::speedup::{constant_cost, speedup};
 use specplan::units::{Bytes, BytesPerSecond, FlopsPerSecond, Probability};
-use specplan::words::{Dtype, Role};
+use specplan::words::{Dtype, Role, Roofline};
 
 use crate::tokens::{number, probability, refused, whole};
 use crate::{Answer, Unanswered};
@@ -26,7 +29,7 @@ use crate::{Answer, Unanswered};
 pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
     Some(match function {
         "step_time" => step_time(inputs),
-        "speedup_roofline" => speedup_roofline(inputs),
+        "speedup_roofline" | "speedup_model" => speedup_roofline(inputs),
         "speedup_const_cost" => speedup_const_cost(inputs),
         "seed_table" => founding_table(inputs),
         "best_k_grid" => best_k_grid(inputs),
@@ -35,17 +38,15 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
 }
 
 fn step_time(inputs: &Value) -> Answer {
-    let shape = PassShape {
-        batch: number(inputs, "batch")?,
-        new_tokens_per_seq: number(inputs, "tokens_per_seq")?,
-        context: number(inputs, "ctx")?,
-    };
+    let (batch, width) = (number(inputs, "batch")?, number(inputs, "tokens_per_seq")?);
+    let shape = PassShape::verify(batch, width, number(inputs, "ctx")?);
     let device = device(inputs)?;
-    let pass = aggregate(&model(inputs)?, Rates::of(&device, Dtype::Bf16).map_err(refused)?, shape);
+    let rates = Rates::of(&device, Dtype::Bf16).map_err(refused)?;
+    let pass = pass(&model(inputs)?, rates, Roofline::Aggregate, shape);
     Ok(json!({
         "seconds": pass.seconds().get(),
-        "flops": pass.flops.get(),
-        "bytes": pass.bytes().get(),
+        "flops": pass.work.flops.get(),
+        "bytes": pass.work.bytes().get(),
         "bound": pass.bound().as_str(),
     }))
 }
@@ -55,6 +56,7 @@ struct Deployment {
     device: Device,
     target: Model,
     draft: DraftSource,
+    roofline: Roofline,
 }
 
 impl Deployment {
@@ -63,12 +65,17 @@ impl Deployment {
             Value::Null => DraftSource::Constant { cost_ratio: CostRatio::FREE },
             draft => DraftSource::Model(model(draft)?),
         };
-        Ok(Self { device: device(&inputs["hw"])?, target: model(&inputs["target"])?, draft })
+        let roofline = match inputs["time"].as_str() {
+            Some("per_op") => Roofline::PerOp,
+            Some("single_max") | None => Roofline::Aggregate,
+            Some(other) => return Err(Unanswered::Broken(format!("no roofline `{other}`"))),
+        };
+        Ok(Self { device: device(&inputs["hw"])?, target: model(&inputs["target"])?, draft, roofline })
     }
 
     fn setup(&self) -> Result<Setup<'_>, Unanswered> {
         let policy = MemoryPolicy::new(Probability::ONE, Bytes::ZERO, NonZeroU64::MIN).map_err(refused)?;
-        Setup::new(&self.device, &self.target, Some(&self.draft), &policy).map_err(refused)
+        Setup::new(&self.device, &self.target, Some(&self.draft), &policy, self.roofline).map_err(refused)
     }
 }
 
@@ -152,7 +159,7 @@ fn list(inputs: &Value, key: &str) -> Result<Vec<f64>, Unanswered> {
     Ok(items.iter().filter_map(Value::as_f64).collect())
 }
 
-fn device(hw: &Value) -> Result<Device, Unanswered> {
+pub(crate) fn device(hw: &Value) -> Result<Device, Unanswered> {
     let peak = Peak::Rate(FlopsPerSecond::new(number(hw, "peak")?));
     let bandwidth = BytesPerSecond::new(number(hw, "bw")?);
     Ok(Device {
@@ -168,23 +175,50 @@ fn device(hw: &Value) -> Result<Device, Unanswered> {
     })
 }
 
-fn model(case: &Value) -> Result<Model, Unanswered> {
-    let params = number(case, "matmul_params")?;
-    let bytes = case.get("weight_bytes").and_then(Value::as_f64).unwrap_or(2.0);
-    let weights = match bytes.to_string().as_str() {
-        "1" => Dtype::Fp8,
-        "2" => Dtype::Bf16,
-        "4" => Dtype::Fp32,
-        _ => return Err(Unanswered::Broken(format!("no format has {bytes} bytes"))),
+/// A model of a case, by its totals or by its shape.
+pub(crate) fn model(case: &Value) -> Result<Model, Unanswered> {
+    let shape = if case.get("layers").is_some() {
+        Shape::Layers(layers(case)?)
+    } else {
+        let params = number(case, "matmul_params")?;
+        Shape::Aggregate(Aggregate::new(params, params, number(case, "kv_bytes_per_token")?).map_err(refused)?)
     };
-    let totals = Aggregate::new(params, params, number(case, "kv_bytes_per_token")?).map_err(refused)?;
+    let formats = Formats::new(dtype(case, "weight_bytes")?, Dtype::Bf16, dtype(case, "kv_bytes")?);
     Ok(Model {
         id: "case".into(),
         name: "case".into(),
         role: Role::Target,
         vocab: None,
-        shape: Shape::Aggregate(totals),
-        formats: Formats::new(weights, Dtype::Bf16, Dtype::Bf16).map_err(refused)?,
+        shape,
+        formats: formats.map_err(refused)?,
         source: None,
     })
+}
+
+/// A format with the bytes that a case gives a value; 2 if it does not say.
+fn dtype(case: &Value, key: &str) -> Result<Dtype, Unanswered> {
+    let bytes = case.get(key).and_then(Value::as_f64).unwrap_or(2.0);
+    match bytes.to_string().as_str() {
+        "1" => Ok(Dtype::Fp8),
+        "2" => Ok(Dtype::Bf16),
+        "4" => Ok(Dtype::Fp32),
+        _ => Err(Unanswered::Broken(format!("no format has {bytes} bytes"))),
+    }
+}
+
+/// The shape of a case: `full_layers` of the layers see everything, the others a window.
+fn layers(case: &Value) -> Result<Layers, Unanswered> {
+    let count = whole(case, "layers")?;
+    let window = case.get("window").and_then(Value::as_u64);
+    let full = if window.is_some() { whole(case, "full_layers").unwrap_or(count) } else { count };
+    let (heads, kv_heads, head_dim) = (whole(case, "heads")?, whole(case, "kv_heads")?, whole(case, "head_dim")?);
+    let ffn = Ffn::Gated { intermediate: whole(case, "intermediate")? };
+    let group = |count: u64, window: Option<u64>| -> Result<LayerGroup, Unanswered> {
+        let gqa = Gqa::new(heads, kv_heads, head_dim, window).map_err(refused)?;
+        Ok(LayerGroup { count, attention: Attention::Gqa(gqa), ffn })
+    };
+    let mut groups = vec![group(full, None)?, group(count - full, window)?];
+    groups.retain(|group| group.count > 0);
+    let tied = case["tied"].as_bool().ok_or_else(|| Unanswered::Broken("no `tied`".into()))?;
+    Layers::new(whole(case, "hidden")?, whole(case, "vocab")?, tied, groups, Extras::default()).map_err(refused)
 }

@@ -1,0 +1,62 @@
+//! Grouped-query attention: projections, scores and values.
+
+use crate::cost::ops::{Ops, Work};
+use crate::cost::shape::PassShape;
+use crate::domain::attention::Gqa;
+use crate::domain::layers::{LayerGroup, Layers};
+use crate::domain::model::Model;
+use crate::units::Flops;
+use crate::words::OpName;
+
+/// Adds a group's attention.
+///
+/// # Formula
+///
+/// ```text
+/// qkv        2 n h (H + 2 K) d FLOPs, its weights once
+/// attention  4 H d B sum over i = 1..q of keys(i)   with keys(i) = min(ctx + i, W), itself included
+///            reads kv min(ctx, W - 1) B once whatever q is, writes kv q B
+/// o          2 n H d h FLOPs, its weights once
+/// ```
+pub(super) fn add(ops: &mut Ops, gqa: &Gqa, model: &Model, layers: &Layers, group: &LayerGroup, shape: PassShape) {
+    let (count, hidden, bytes) = (group.count as f64, layers.hidden(), model.formats.weight_bytes());
+    let tokens = shape.new_tokens();
+    let qkv = count * hidden * (gqa.query_width() + 2.0 * gqa.kv_width());
+    ops.add(OpName::Qkv, Work::product(tokens, qkv, bytes));
+    ops.add(OpName::O, Work::product(tokens, count * gqa.query_width() * hidden, bytes));
+    let share = model.kv_share(group);
+    let keys = keys(shape.context, shape.new_tokens_per_seq, gqa.window());
+    ops.add(
+        OpName::Attention,
+        Work {
+            flops: Flops::new(4.0 * count * gqa.query_width() * shape.batch * keys),
+            kv_read: share.bytes_per_token * share.cached(shape.context) * shape.batch,
+            kv_written: share.bytes_per_token * tokens,
+            ..Work::NONE
+        },
+    );
+}
+
+/// Keys that the new tokens of one sequence see: the triangle inside the block, cut at the window.
+fn keys(context: f64, new_tokens: f64, window: Option<u64>) -> f64 {
+    let growing = window.map_or(new_tokens, |window| (window as f64 - context).clamp(0.0, new_tokens));
+    let full = window.map_or(0.0, |window| (new_tokens - growing) * window as f64);
+    growing * context + growing * (growing + 1.0) / 2.0 + full
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Summed one by one.
+    #[test]
+    fn keys_are_those_of_the_triangle() {
+        for (context, new, window) in
+            [(0, 3, None), (2048, 5, None), (4096, 5, Some(1024)), (1022, 5, Some(1024)), (7, 4, Some(1))]
+        {
+            let each = (1..=new).map(|i| window.map_or(context + i, |window| (context + i).min(window)));
+            let expected = each.sum::<u64>() as f64;
+            assert!((keys(context as f64, new as f64, window) - expected).abs() < 1e-9, "{context} {new} {window:?}");
+        }
+    }
+}
