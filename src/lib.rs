@@ -19,9 +19,10 @@
 //! t(B, q) = max( 2 N B q / peak, (w N + kv ctx B) / bandwidth )
 //! ```
 //!
-//! where N parameters of w bytes are read once whatever B and q are, each sequence's KV cache of
-//! `ctx` tokens is read once whatever q is, and arithmetic grows with B q. With a chance alpha that a
-//! draft is accepted given all before it were, `tokens = 1 + alpha + … + alpha^k`.
+//! and for one known by its layers one maximum for each operator. N parameters of w bytes are read
+//! once whatever B and q are, each sequence's KV cache of `ctx` tokens is read once whatever q is, and
+//! arithmetic grows with B q. With a chance alpha that a draft is accepted given all before it were,
+//! `tokens = 1 + alpha + … + alpha^k`.
 //!
 //! Sources: Leviathan, Kalman, Matias 2023 (arXiv 2211.17192); Chen et al. 2023 (arXiv 2302.01318);
 //! Williams, Waterman, Patterson, "Roofline", CACM 2009.

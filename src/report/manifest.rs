@@ -6,16 +6,19 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::domain::acceptance::{Acceptance, AcceptanceModel};
+use crate::domain::attention::Attention;
 use crate::domain::axis::{Axis, AxisValue, Described};
 use crate::domain::device::{Device, Peak};
 use crate::domain::drafter::{DraftSource, Drafter};
 use crate::domain::engine::Engine;
-use crate::domain::model::Model;
+use crate::domain::ffn::Ffn;
+use crate::domain::layers::LayerGroup;
+use crate::domain::model::{Model, Shape};
 use crate::domain::scenario::Scenario;
 use crate::domain::simulate::Simulate;
 use crate::report::trust;
 use crate::units::Probability;
-use crate::words::Kind;
+use crate::words::{Kind, Roofline};
 
 /// A file that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +75,14 @@ fn assumptions(scenario: &Scenario) -> Vec<String> {
     lines.extend(scenario.engines.iter().flat_map(|engine| {
         scenario.targets.iter().map(|target| {
             let roofline = scenario.roofline_of(engine, target);
-            format!("{} on engine {}: roofline {roofline}, one maximum over the sums of a pass; no launch, sampling or scheduling time", target.id, engine.id)
+            let maximum = match roofline {
+                Roofline::Aggregate => "one maximum over the sums of a pass",
+                Roofline::PerOp | Roofline::Additive => "one maximum for each operator, summed",
+            };
+            format!(
+                "{} on engine {}: roofline {roofline}, {maximum}; no launch, sampling or scheduling time",
+                target.id, engine.id
+            )
         })
     }));
     lines
@@ -154,11 +164,19 @@ fn device(device: &Device) -> Value {
 }
 
 fn model(model: &Model) -> Value {
+    let shape = match &model.shape {
+        Shape::Aggregate(_) => Value::Null,
+        Shape::Layers(layers) => json!({
+            "hidden": layers.hidden(),
+            "groups": layers.groups().iter().map(group).collect::<Vec<_>>(),
+        }),
+    };
     json!({
         "id": model.id,
         "name": model.name,
         "role": model.role.as_str(),
         "vocab": model.vocab,
+        "shape": shape,
         "matmul_params": model.matmul_params(),
         "total_params": model.total_params(),
         "kv_bytes_per_token": model.kv_bytes_per_token().get(),
@@ -166,6 +184,22 @@ fn model(model: &Model) -> Value {
         "activations": model.formats.activations.as_str(),
         "kv": model.formats.kv().as_str(),
         "source": model.source,
+    })
+}
+
+fn group(group: &LayerGroup) -> Value {
+    let Attention::Gqa(gqa) = group.attention;
+    let (ffn, intermediate) = match group.ffn {
+        Ffn::Gated { intermediate } => ("gated", Some(intermediate)),
+        Ffn::Plain { intermediate } => ("plain", Some(intermediate)),
+        Ffn::None => ("none", None),
+    };
+    json!({
+        "count": group.count,
+        "attention": {
+            "gqa": { "query_width": gqa.query_width(), "kv_width": gqa.kv_width(), "head_dim": gqa.head_dim(), "window": gqa.window() },
+        },
+        "ffn": { ffn: { "intermediate": intermediate } },
     })
 }
 

@@ -24,8 +24,8 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
 pub fn profile(engine: &Engine) -> String {
     match engine.profile {
         Profile::Ideal => format!(
-            "engine {}: an ideal roofline flatters. Published speedups are 0.85 of it in the median, 0.73 at batch 17 to \
-             64 (333 rows); prefer a fitted profile such as vllm, once your version has one",
+            "engine {}: an ideal roofline flatters. Published speedups are 0.85 of the aggregate one in the median, 0.73 \
+             at batch 17 to 64 (333 rows); prefer a fitted profile such as vllm, once your version has one",
             engine.id
         ),
     }
