@@ -5,6 +5,7 @@ pub mod error;
 pub mod files;
 pub mod terminal;
 
+mod catalog;
 mod progress;
 mod publish;
 mod streams;
@@ -27,6 +28,7 @@ const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 pub fn run(args: &Args) -> Result<(), Error> {
     match &args.command {
         Command::Sweep(args) => sweep::sweep(args),
+        Command::Catalog(args) => catalog::catalog(args),
     }
 }
 

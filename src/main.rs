@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use specplan::cli::args::{Args, Command};
+use specplan::cli::args::Args;
 use specplan::cli::{run, terminal};
 
 fn main() -> ExitCode {
@@ -19,8 +19,7 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let Command::Sweep(sweep) = &args.command;
-            if let Some(text) = error.text(terminal::color_stderr(sweep.common.color)) {
+            if let Some(text) = error.text(terminal::color_stderr(args.command.color())) {
                 terminal::note(&text);
             }
             ExitCode::from(error.exit_code())

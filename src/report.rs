@@ -1,7 +1,9 @@
 //! Values into bytes: tables, CSV, JSON, charts, manifest. Pure: who writes them is not known here.
 
+pub mod catalog;
 pub mod chart;
 pub mod csv;
+pub mod figures;
 pub mod json;
 pub mod manifest;
 pub mod number;

@@ -87,6 +87,40 @@ pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
     }
 }
 
+/// What a catalog file describes.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// An accelerator.
+    Device(Device),
+    /// A target, a drafter or a head.
+    Model(Model),
+    /// An engine profile.
+    Engine(Engine),
+    /// A study.
+    Scenario(Box<Scenario>),
+}
+
+/// Reads one file of the catalog by its id, or any file of a kind by its path.
+///
+/// # Errors
+///
+/// Every mistake of the file, and of those that a scenario names.
+pub fn entry(search: &SearchPath, kind: Kind, reference: &str) -> Result<(Entry, Arc<Source>), Vec<Diagnostic>> {
+    let found = search.find(kind, reference, None).map_err(|error| vec![error])?;
+    let source = Arc::clone(&found.source);
+    if kind == Kind::Scenarios {
+        let loaded = load(search, &Request { scenario: reference, changes: &[], seed: None })?;
+        return Ok((Entry::Scenario(Box::new(loaded.scenario)), source));
+    }
+    let mut loader = Loader { search, folder: None, inputs: Vec::new(), mistakes: Vec::new() };
+    let read = match kind {
+        Kind::Hardware => loader.read(kind, &found, hardware::device).map(Entry::Device),
+        Kind::Models => loader.read(kind, &found, model::model).map(Entry::Model),
+        Kind::Engines | Kind::Scenarios => loader.read(kind, &found, engine::engine).map(Entry::Engine),
+    };
+    read.map(|entry| (entry, source)).ok_or(loader.mistakes)
+}
+
 /// The scenario as it was asked for. That it cannot be had is a fault of the input, not of the flags.
 fn typed_scenario(reference: &str) -> Place {
     const FLAG: &str = "--scenario ";

@@ -6,7 +6,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
-use crate::words::{ColorChoice, FileForm, Format};
+use crate::words::{ColorChoice, FileForm, Format, Kind, ListFormat};
 
 /// Will speculative decoding pay on your hardware, with which drafter, draft length and up to which load?
 #[derive(Debug, Parser)]
@@ -26,6 +26,51 @@ Exit codes: 0 done, 1 could not finish, 2 wrong command line, 3 an input file is
 pub enum Command {
     /// Price a grid of batch, k, acceptance and context: speedup table, CSV, charts.
     Sweep(SweepArgs),
+    /// What is built in and what your own folders add, with figures, sources and what follows from them.
+    Catalog(CatalogArgs),
+}
+
+impl Command {
+    /// When to colour.
+    #[must_use]
+    pub const fn color(&self) -> ColorChoice {
+        match self {
+            Self::Sweep(args) => args.common.color,
+            Self::Catalog(args) => args.color,
+        }
+    }
+}
+
+/// Arguments of `catalog`.
+#[derive(Debug, clap::Args)]
+pub struct CatalogArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: CatalogAction,
+    /// A catalog of your own, with folders hardware, models, engines and scenarios; searched first.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub catalog: Option<PathBuf>,
+    /// What goes to standard output.
+    #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
+    pub format: ListFormat,
+    /// When to colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub color: ColorChoice,
+}
+
+/// What `catalog` does.
+#[derive(Debug, Subcommand)]
+pub enum CatalogAction {
+    /// Everything that can be named, or everything of one kind.
+    List {
+        /// One kind only.
+        kind: Option<Kind>,
+    },
+    /// One entry with its figures, sources and derived figures.
+    Show {
+        /// Its id.
+        id: String,
+    },
 }
 
 /// Arguments of `sweep`.

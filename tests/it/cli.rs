@@ -241,3 +241,27 @@ fn emphasis_on_a_terminal_is_bold_and_dimmed() {
     let (bold, dim) = (row.find("\u{1b}[1m").unwrap(), row.find("\u{1b}[2m").unwrap());
     assert!(row[bold..].contains("1.38x") && row[dim..].contains("0.92x") && bold < dim, "{row:?}");
 }
+
+/// 989.4e12 / 3.35e12 = 295.3 FLOPs for each byte; 2 x 36 layers x 8 KV heads x 128 x 2 bytes = 147456.
+#[test]
+fn the_catalog_shows_figures_sources_and_what_follows() {
+    let folder = folder();
+    let list = run_well(folder.path(), &["catalog", "list"]).stdout;
+    for id in ["h100-sxm5-80gb", "mi300x", "qwen3-8b", "ideal", "founding-study"] {
+        assert!(list.lines().any(|line| line.trim_start().starts_with(id)), "{id} in {list}");
+    }
+    let models = run_well(folder.path(), &["catalog", "list", "models"]).stdout;
+    assert!(models.contains("70,553,706,496") && !models.contains("mi300x"), "{models}");
+    let device = run_well(folder.path(), &["catalog", "show", "h100-sxm5-80gb"]).stdout;
+    assert!(
+        device.contains("989.4 TFLOP/s dense, ridge point 295.3 FLOP/B") && device.contains("nvidia.com"),
+        "{device}"
+    );
+    let model = run_well(folder.path(), &["catalog", "show", "qwen3-8b"]).stdout;
+    assert!(model.contains("147,456 bytes a token") && model.contains("config.json of Qwen/Qwen3-8B"), "{model}");
+    let json = run_well(folder.path(), &["catalog", "show", "llama-3.2-1b", "--format", "json"]).stdout;
+    let document: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document[0]["entry"]["matmul_params"], 1_235_746_816.0);
+    let ran = run(folder.path(), &["catalog", "show", "H100"]);
+    assert!(ran.code == 2 && ran.stderr.contains("h100-sxm5-80gb"), "{}", ran.stderr);
+}
