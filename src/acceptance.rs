@@ -5,4 +5,6 @@
 
 pub mod accepted;
 pub mod chain;
+pub mod exact;
 pub mod model;
+pub mod simulate;

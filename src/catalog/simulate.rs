@@ -4,7 +4,8 @@ use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many};
 use crate::catalog::values::{LARGEST_INTEGER, integer, probability};
 use crate::diagnostic::Diagnostic;
-use crate::domain::simulate::{Laws, Simulate};
+use crate::domain::law::{Law, Pair};
+use crate::domain::simulate::Simulate;
 use crate::units::Probability;
 
 const KEYS: Keys = Keys::all(&["rounds", "alpha", "k", "p", "q", "seed"]);
@@ -47,14 +48,14 @@ fn law(node: &Node, problems: &mut Problems) -> Option<Vec<f64>> {
     one_or_many(node, problems, |node, problems| probability(node, problems).map(Probability::get))
 }
 
-fn laws(node: &Node, problems: &mut Problems, p: Vec<f64>, q: Vec<f64>) -> Option<Laws> {
-    match Laws::new(p, q) {
-        Ok(laws) => Some(laws),
-        Err(error) => {
-            let typed = |key| node.get(key).filter(|law| law.place.source.command_line);
-            let place = typed("p").or_else(|| node.get("q")).unwrap_or(node).place.clone();
-            let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&place);
-            problems.report(found.hint("p and q give each token of one vocabulary its chance"))
-        }
-    }
+fn laws(node: &Node, problems: &mut Problems, p: Vec<f64>, q: Vec<f64>) -> Option<Pair> {
+    let named = |name, chances| Law::new(chances).map_err(|error| format!("{name}: {error}"));
+    let laws = named("p", p).and_then(|p| Pair::new(p, named("q", q)?).map_err(|error| error.to_string()));
+    laws.map_err(|error| {
+        let typed = |key| node.get(key).filter(|law| law.place.source.command_line);
+        let place = typed("p").or_else(|| node.get("q")).unwrap_or(node).place.clone();
+        let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&place);
+        problems.report::<()>(found.hint("p and q give each token of one vocabulary its chance"));
+    })
+    .ok()
 }

@@ -155,7 +155,7 @@ fn simulate(simulate: &Simulate) -> Value {
         "rounds": simulate.rounds,
         "alpha": simulate.alpha.map(Probability::get),
         "k": simulate.k,
-        "p": simulate.laws.as_ref().map(|laws| laws.p()),
-        "q": simulate.laws.as_ref().map(|laws| laws.q()),
+        "p": simulate.laws.as_ref().map(|laws| laws.p().chances()),
+        "q": simulate.laws.as_ref().map(|laws| laws.q().chances()),
     })
 }

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use specplan::acceptance::accepted::Accepted;
 use specplan::acceptance::chain::expected_tokens;
+use specplan::acceptance::exact::{Replacement, output};
+use specplan::acceptance::simulate::{noise, rounds, rule};
 use specplan::cost::pass::{PassCost, pass};
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
@@ -11,11 +13,13 @@ use specplan::domain::deployment::MemoryPolicy;
 use specplan::domain::device::{Device, Memory, Peak, Peaks};
 use specplan::domain::drafter::DraftSource;
 use specplan::domain::ffn::Ffn;
+use specplan::domain::law::{Law, Pair};
 use specplan::domain::layers::{Extras, LayerGroup, Layers};
 use specplan::domain::model::{Aggregate, Formats, Model, Shape};
 use specplan::plan::round::{plain_step, round};
 use specplan::plan::setup::Setup;
 use specplan::plan::speedup::speedup;
+use specplan::rng::Generator;
 use specplan::units::{Bytes, BytesPerSecond, FlopsPerSecond, Probability};
 use specplan::words::{Dtype, Role, Roofline};
 
@@ -102,7 +106,47 @@ fn time(cost: PassCost) -> f64 {
     cost.seconds().get()
 }
 
+/// Two laws over up to 12 tokens, some of which one or both rule out.
+fn pair() -> impl Strategy<Value = Pair> {
+    let weight = || prop_oneof![1 => Just(0.0), 3 => 0.001..1.0_f64];
+    (1..12_usize)
+        .prop_flat_map(move |tokens| (prop::collection::vec(weight(), tokens), prop::collection::vec(weight(), tokens)))
+        .prop_filter_map("no weight", |(p, q)| Pair::new(Law::normalised(&p).ok()?, Law::normalised(&q).ok()?).ok())
+}
+
 proptest! {
+    /// By enumeration: the chance of every way to each token, added up.
+    #[test]
+    fn invariant_6_what_comes_out_follows_the_target(pair in pair()) {
+        let out = output(&pair, pair.q(), Replacement::Residual).unwrap();
+        prop_assert!(out.total_variation < 1e-12, "{out:?}");
+        prop_assert!((out.acceptance - pair.acceptance()).abs() < 1e-12);
+        prop_assert!((pair.acceptance() - (1.0 - pair.total_variation())).abs() < 1e-12);
+        prop_assert!(pair.match_chance() <= pair.acceptance() + 1e-12);
+    }
+
+    /// Bounds that a run out of 10^8 would break by chance.
+    #[test]
+    fn invariant_6_trials_agree_with_the_enumeration(pair in pair(), seed: u64) {
+        let seen = rule(&pair, 4_000, &mut Generator::from_seed(seed));
+        let acceptance = seen.acceptance().unwrap();
+        let reach = 2.0 * (acceptance.high - acceptance.low);
+        prop_assert!((acceptance.value - pair.acceptance()).abs() < reach, "{seen:?}");
+        let distance = seen.total_variation(pair.p()).unwrap();
+        // Noise alone gives `noise`, and strays from it by more than t with chance exp(-2 n t^2) (McDiarmid).
+        prop_assert!(distance < noise(pair.p(), 4_000) + 3.5 / 4_000_f64.sqrt(), "{distance}");
+        prop_assert_eq!(seen.emitted.iter().sum::<u64>(), 4_000);
+    }
+
+    #[test]
+    fn invariant_6_rounds_agree_with_the_closed_form(alpha in 0.02..0.98_f64, k in 1..24_u16, seed: u64) {
+        let alpha = Probability::new(alpha).unwrap();
+        let seen = rounds(alpha, k.into(), 4_000, &mut Generator::from_seed(seed)).tokens_per_pass().unwrap();
+        // Six standard errors.
+        let reach = 3.1 * (seen.high - seen.value);
+        prop_assert!((seen.value - expected_tokens(alpha, k.into())).abs() < reach, "{seen:?}");
+    }
+
     #[test]
     fn invariant_2_tokens_lie_between_one_and_k_plus_one(alpha in 0.0..=1.0_f64, k in 0..3000_u64) {
         let tokens = expected_tokens(Probability::new(alpha).unwrap(), k);

@@ -1,0 +1,290 @@
+//! Monte Carlo of the accept/reject rule and of rounds, with intervals: a second method beside the
+//! closed forms, and the study that shows the rule exact.
+//!
+//! Sources: Leviathan et al. 2023 (arXiv 2211.17192), section 2.3 and Equation 1; Wilson 1927, "Probable
+//! inference, the law of succession, and statistical inference", for the interval of a share.
+
+use crate::acceptance::exact::test_chance;
+use crate::domain::law::{Law, Pair};
+use crate::rng::Generator;
+use crate::units::Probability;
+
+/// The standard normal's 97.5 % point: two-sided 95 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// An estimate and its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// A share of trials with Wilson's score interval, which unlike Wald's keeps a width at 0 and 1.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// (p + z^2/2n ± z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n)     p = hits / trials
+    /// ```
+    ///
+    /// `None` without a trial.
+    ///
+    /// # Examples
+    ///
+    /// No hit in 10 trials leaves 0 to `z^2 / (10 + z^2)`, with z^2 = 3.8415:
+    ///
+    /// ```
+    /// use specplan::acceptance::simulate::Estimate;
+    /// let none = Estimate::share(0, 10).unwrap();
+    /// assert_eq!((none.value, none.low), (0.0, 0.0));
+    /// assert!((none.high - 3.8415 / 13.8415).abs() < 1e-5);
+    /// ```
+    #[must_use]
+    pub fn share(hits: u64, trials: u64) -> Option<Self> {
+        if trials == 0 || hits > trials {
+            return None;
+        }
+        let (n, value) = (trials as f64, hits as f64 / trials as f64);
+        let misses = (trials - hits) as f64 / n;
+        let middle = value + Z * Z / (2.0 * n);
+        let spread = Z * (value * misses / n + Z * Z / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + Z * Z / n;
+        // At the ends the two halves are equal in exact arithmetic; rounding must not leave [0, 1].
+        let low = if hits == 0 { 0.0 } else { (middle - spread) / scale };
+        let high = if hits == trials { 1.0 } else { (middle + spread) / scale };
+        Some(Self { value, low, high })
+    }
+
+    /// Whether a value lies within the interval.
+    #[must_use]
+    pub fn covers(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+}
+
+/// What trials of the rule gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleTrials {
+    /// Times that each token came out.
+    pub emitted: Vec<u64>,
+    /// Drafts accepted.
+    pub accepted: u64,
+    /// Drafts tested: one a trial.
+    pub trials: u64,
+}
+
+impl RuleTrials {
+    /// The share of accepted drafts; `None` without a trial.
+    #[must_use]
+    pub fn acceptance(&self) -> Option<Estimate> {
+        Estimate::share(self.accepted, self.trials)
+    }
+
+    /// The total variation distance of what came out from a law; `None` without a trial, or if the law
+    /// is over other tokens.
+    #[must_use]
+    pub fn total_variation(&self, law: &Law) -> Option<f64> {
+        if self.trials == 0 || law.chances().len() != self.emitted.len() {
+            return None;
+        }
+        let share = |&count: &u64| count as f64 / self.trials as f64;
+        Some(0.5 * self.emitted.iter().map(share).zip(law.chances()).map(|(seen, p)| (seen - p).abs()).sum::<f64>())
+    }
+}
+
+/// The total variation distance to expect of so many draws from the law itself: what noise alone gives.
+///
+/// # Formula
+///
+/// ```text
+/// E[TV] ≈ 1/2 sum over x of sqrt(2 p(x) (1 - p(x)) / (pi n))
+/// ```
+///
+/// The mean absolute deviation of a normal count, for each token. Infinite at n = 0.
+///
+/// # Examples
+///
+/// A fair coin tossed 100 times is off by 0.04 heads on average: `sqrt(2 * 0.25 / (100 pi))`.
+///
+/// ```
+/// use specplan::{acceptance::simulate::noise, domain::law::Law};
+/// let coin = Law::new(vec![0.5, 0.5])?;
+/// assert!((noise(&coin, 100) - 0.03989).abs() < 1e-5);
+/// # Ok::<(), specplan::domain::law::NotALaw>(())
+/// ```
+#[must_use]
+pub fn noise(law: &Law, trials: u64) -> f64 {
+    let deviation = |p: &f64| (2.0 * p * (1.0 - p) / (std::f64::consts::PI * trials as f64)).sqrt();
+    0.5 * law.chances().iter().map(deviation).sum::<f64>()
+}
+
+/// Drafts one token from q, tests it, and replaces it on rejection; `trials` times.
+#[must_use]
+pub fn rule(pair: &Pair, trials: u64, generator: &mut Generator) -> RuleTrials {
+    let drafts = Urn::new(pair.q());
+    // Without a residual p = q, and no draft is rejected.
+    let replacements = Urn::new(pair.residual().as_ref().unwrap_or(pair.p()));
+    let chances: Vec<f64> =
+        pair.p().chances().iter().zip(pair.q().chances()).map(|(&p, &q)| test_chance(p, q)).collect();
+    let mut seen = RuleTrials { emitted: vec![0; chances.len()], accepted: 0, trials };
+    for _ in 0..trials {
+        let draft = drafts.draw(generator);
+        let accepted = generator.uniform() < chances[draft];
+        seen.accepted += u64::from(accepted);
+        seen.emitted[if accepted { draft } else { replacements.draw(generator) }] += 1;
+    }
+    seen
+}
+
+/// A law ready to draw from.
+struct Urn {
+    /// The chance of each token or one before it.
+    cumulative: Vec<f64>,
+    /// The last token with any chance: where rounding left the sum short of a draw.
+    last: usize,
+}
+
+impl Urn {
+    fn new(law: &Law) -> Self {
+        let cumulative = law.chances().iter().scan(0.0, |sum, chance| {
+            *sum += chance;
+            Some(*sum)
+        });
+        let last = law.chances().iter().rposition(|&chance| chance > 0.0).unwrap_or(0);
+        Self { cumulative: cumulative.collect(), last }
+    }
+
+    fn draw(&self, generator: &mut Generator) -> usize {
+        let uniform = generator.uniform();
+        self.cumulative.partition_point(|&up_to| up_to <= uniform).min(self.last)
+    }
+}
+
+/// What simulated rounds gave: `by_accepted[j]` rounds accepted j of their drafts, j = 0..k.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoundTrials {
+    /// Rounds by accepted drafts.
+    pub by_accepted: Vec<u64>,
+}
+
+impl RoundTrials {
+    /// Rounds in all.
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
+        self.by_accepted.iter().sum()
+    }
+
+    /// `tokens_per_pass`: the mean of A + 1, with a normal interval from the sample's own variance;
+    /// `None` with fewer than two rounds.
+    ///
+    /// # Examples
+    ///
+    /// Two rounds of 1 token and two of 3: mean 2, variance 4/3, half width 1.96 sqrt(1/3).
+    ///
+    /// ```
+    /// use specplan::acceptance::simulate::RoundTrials;
+    /// let tokens = RoundTrials { by_accepted: vec![2, 0, 2] }.tokens_per_pass().unwrap();
+    /// assert_eq!(tokens.value, 2.0);
+    /// assert!((tokens.high - 2.0 - 1.96 * (1.0_f64 / 3.0).sqrt()).abs() < 1e-4);
+    /// ```
+    #[must_use]
+    pub fn tokens_per_pass(&self) -> Option<Estimate> {
+        let rounds = self.rounds() as f64;
+        if rounds < 2.0 {
+            return None;
+        }
+        let counts = || self.by_accepted.iter().enumerate().map(|(j, &count)| (j as f64 + 1.0, count as f64));
+        let value = counts().map(|(tokens, count)| tokens * count).sum::<f64>() / rounds;
+        let squares: f64 = counts().map(|(tokens, count)| count * (tokens - value) * (tokens - value)).sum();
+        let half = Z * (squares / (rounds - 1.0) / rounds).sqrt();
+        Some(Estimate { value, low: value - half, high: value + half })
+    }
+}
+
+/// Rounds of k drafts, each accepted with chance alpha given all before it were, until the first
+/// rejection.
+#[must_use]
+pub fn rounds(alpha: Probability, k: usize, rounds: u64, generator: &mut Generator) -> RoundTrials {
+    let mut by_accepted = vec![0; k + 1];
+    for _ in 0..rounds {
+        let accepted = (0..k).take_while(|_| generator.uniform() < alpha.get()).count();
+        by_accepted[accepted] += 1;
+    }
+    RoundTrials { by_accepted }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::acceptance::chain::expected_tokens;
+
+    const P: [f64; 6] = [0.40, 0.25, 0.15, 0.10, 0.06, 0.04];
+    const Q: [f64; 6] = [0.30, 0.35, 0.05, 0.20, 0.05, 0.05];
+
+    fn pair() -> Pair {
+        Pair::new(Law::new(P.to_vec()).unwrap(), Law::new(Q.to_vec()).unwrap()).unwrap()
+    }
+
+    /// The founding study's part 1: acceptance 0.790 in theory, output within TV 0.0025 of p.
+    #[test]
+    fn the_rule_gives_the_targets_law() {
+        let seen = rule(&pair(), 200_000, &mut Generator::from_seed(5));
+        assert!(seen.acceptance().unwrap().covers(0.79), "{seen:?}");
+        let distance = seen.total_variation(pair().p()).unwrap();
+        assert!(distance < 0.0025, "{distance}");
+        assert!((noise(pair().p(), 200_000) - 0.0018).abs() < 5e-5);
+        // q itself is 0.21 away: the test would see a rule that forgets to reject.
+        assert!(seen.total_variation(pair().q()).unwrap() > 0.2);
+    }
+
+    /// The founding study's part 1: tokens per pass at alpha 0.7, as it prints them.
+    #[test]
+    fn rounds_agree_with_the_closed_form() {
+        let alpha = Probability::new(0.7).unwrap();
+        for (k, printed) in [(1, 1.700), (2, 2.190), (4, 2.773), (8, 3.199)] {
+            let seen = rounds(alpha, k, 50_000, &mut Generator::from_seed(5)).tokens_per_pass().unwrap();
+            assert!(seen.covers(printed), "k = {k}: {seen:?}");
+        }
+    }
+
+    /// How often, of 200 seeds, an interval misses the truth: 10 are due, and fewer than 2 or more than
+    /// 20 have a chance below 0.2 % each (binomial, n = 200, 5 %).
+    fn assert_nominal(covers: impl Fn(&mut Generator) -> bool) {
+        let misses = (0..200).filter(|&seed| !covers(&mut Generator::from_seed(seed))).count();
+        assert!((2..=20).contains(&misses), "{misses} of 200");
+    }
+
+    #[test]
+    fn intervals_cover_theory_as_often_as_they_say() {
+        let alpha = Probability::new(0.7).unwrap();
+        assert_nominal(|generator| rule(&pair(), 2_000, generator).acceptance().unwrap().covers(0.79));
+        for k in [1_u16, 4] {
+            assert_nominal(|generator| {
+                let seen = rounds(alpha, k.into(), 2_000, generator).tokens_per_pass().unwrap();
+                seen.covers(expected_tokens(alpha, k.into()))
+            });
+        }
+    }
+
+    #[test]
+    fn a_drafter_equal_to_the_target_is_never_rejected() {
+        let same = Pair::new(pair().p().clone(), pair().p().clone()).unwrap();
+        let seen = rule(&same, 1_000, &mut Generator::from_seed(5));
+        assert_eq!(seen.accepted, 1_000);
+        let all = rounds(Probability::ONE, 4, 1_000, &mut Generator::from_seed(5));
+        assert_eq!(all.tokens_per_pass(), Some(Estimate { value: 5.0, low: 5.0, high: 5.0 }));
+    }
+
+    #[test]
+    fn tokens_without_a_chance_never_come_out() {
+        let pair = Pair::new(Law::new(vec![0.0, 0.5, 0.5, 0.0]).unwrap(), Law::new(vec![0.4, 0.3, 0.0, 0.3]).unwrap());
+        let seen = rule(&pair.unwrap(), 20_000, &mut Generator::from_seed(5));
+        assert_eq!((seen.emitted[0], seen.emitted[3]), (0, 0));
+        assert!(seen.emitted[2] > 9_000);
+    }
+}

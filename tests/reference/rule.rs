@@ -1,0 +1,72 @@
+//! The accept/reject rule over explicit laws.
+
+use serde_json::{Value, json};
+use specplan::acceptance::exact::{Replacement, Sampling, law, output};
+use specplan::domain::law::{Law, Pair};
+use specplan::units::Probability;
+
+use crate::tokens::{number, refused, whole};
+use crate::{Answer, Unanswered};
+
+/// Answers the functions of this topic.
+pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
+    Some(match function {
+        "transform" => from_logits(inputs, "logits").map(|law| json!({ "probs": law.chances() })),
+        "accept_single" => pair(inputs).map(|pair| single(&pair)),
+        "accept_logits" => from_logits(inputs, "target_logits").and_then(|p| {
+            let pair = Pair::new(p, from_logits(inputs, "draft_logits")?).map_err(refused)?;
+            Ok(single(&pair))
+        }),
+        "acceptance_by_rule" => pair(inputs).map(|pair| {
+            json!({
+                "rejection_sampling": pair.acceptance(),
+                "sample_and_match": pair.match_chance(),
+                "greedy_draft": pair.greedy_draft(),
+                "greedy_both": pair.greedy_both(),
+            })
+        }),
+        "output_distribution" => output_distribution(inputs),
+        _ => return None,
+    })
+}
+
+fn numbers(inputs: &Value, key: &str) -> Result<Vec<f64>, Unanswered> {
+    let list = inputs[key].as_array().ok_or_else(|| Unanswered::Broken(format!("no list `{key}`")))?;
+    list.iter().map(|value| value.as_f64().ok_or_else(|| Unanswered::Broken(format!("`{key}`: {value}")))).collect()
+}
+
+fn stated(inputs: &Value, key: &str) -> Result<Law, Unanswered> {
+    Law::new(numbers(inputs, key)?).map_err(refused)
+}
+
+fn pair(inputs: &Value) -> Result<Pair, Unanswered> {
+    Pair::new(stated(inputs, "p")?, stated(inputs, "q")?).map_err(refused)
+}
+
+fn from_logits(inputs: &Value, key: &str) -> Result<Law, Unanswered> {
+    let top_k = usize::try_from(whole(inputs, "top_k")?).map_err(refused)?;
+    let top_p = Probability::new(number(inputs, "top_p")?).map_err(refused)?;
+    let sampling = Sampling::new(number(inputs, "temperature")?, top_k, top_p).map_err(refused)?;
+    law(&numbers(inputs, key)?, sampling).map_err(refused)
+}
+
+fn single(pair: &Pair) -> Value {
+    json!({
+        "acceptance": pair.acceptance(),
+        "tv": pair.total_variation(),
+        "residual": pair.residual().map(|law| law.chances().to_vec()),
+        "p": pair.p().chances(),
+        "q": pair.q().chances(),
+    })
+}
+
+fn output_distribution(inputs: &Value) -> Answer {
+    let tested = Pair::new(stated(inputs, "p")?, stated(inputs, "q_test")?).map_err(refused)?;
+    let replacement = match inputs["resample"].as_str() {
+        Some("residual") => Replacement::Residual,
+        Some("target") => Replacement::Target,
+        _ => return Err(Unanswered::Broken("no `resample`".into())),
+    };
+    let out = output(&tested, &stated(inputs, "q_draft")?, replacement).map_err(refused)?;
+    Ok(json!({ "output": out.law, "acceptance": out.acceptance, "tv_from_target": out.total_variation }))
+}
