@@ -6,6 +6,8 @@ pub mod files;
 pub mod terminal;
 
 mod catalog;
+mod forms;
+mod opening;
 mod progress;
 mod publish;
 mod streams;

@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use crate::cli::error::Error;
 use crate::cli::files::Results;
+use crate::cli::terminal;
+use crate::diagnostic::visible;
 use crate::report::manifest;
 
 const MANIFEST: &str = "manifest.json";
@@ -21,6 +23,18 @@ pub(super) struct Published {
     pub(super) written: Vec<PathBuf>,
     /// Files that bear this command's name and are in no manifest.
     pub(super) strangers: Vec<PathBuf>,
+}
+
+impl Published {
+    /// What was written and what stands beside it, on standard error.
+    pub(super) fn tell(&self) {
+        for path in &self.written {
+            terminal::note(&visible(&format!("wrote {}", path.display())));
+        }
+        for path in &self.strangers {
+            terminal::note(&visible(&format!("{}: not of this run, and in no manifest", path.display())));
+        }
+    }
 }
 
 /// Adds the manifest, names every file, removes what is out of date.

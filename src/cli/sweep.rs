@@ -4,25 +4,26 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 
-use crate::catalog::load::{Loaded, Request, load};
-use crate::catalog::lookup::SearchPath;
-use crate::cli::args::{CommonArgs, SweepArgs};
+use crate::catalog::load::Loaded;
+use crate::cli::args::SweepArgs;
 use crate::cli::error::Error;
 use crate::cli::files::Results;
+use crate::cli::forms::Forms;
+use crate::cli::opening::{inputs, open};
 use crate::cli::publish::{Published, publish};
 use crate::cli::streams::{Route, Streams};
 use crate::cli::{progress, stop_on_signal, terminal};
-use crate::diagnostic::{Diagnostic, render, visible};
+use crate::diagnostic::Diagnostic;
 use crate::domain::axis::Axis;
 use crate::parallel::{Failure, Outcome};
-use crate::report::manifest::{Input, manifest};
+use crate::report::manifest::manifest;
 use crate::report::sample::{Gathered, Sample, SamplePlan};
 use crate::report::{self, chart, json, table, trust};
 use crate::sweep::grid::{Block, Grid, GridError, Tile};
 use crate::sweep::row::Row;
 use crate::sweep::run::run;
 use crate::units::Bytes;
-use crate::words::{FileForm, Format};
+use crate::words::Format;
 
 /// Larger sweeps are refused unless the user says how large they may be.
 const MOST_POINTS: u64 = 1_000_000_000;
@@ -35,14 +36,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
     let manifest = manifest("sweep", &loaded.scenario, &inputs(&loaded), &options);
 
     let stop = stop_on_signal()?;
-    let mut results = match forms.any {
-        true => Some(Results::open(&args.out, &loaded.scenario.name, "sweep")?),
-        false => None,
-    };
-    if let Some(results) = results.as_ref().filter(|_| !args.common.quiet) {
-        let note = "left by a run that was killed, unless one is going on: remove it";
-        results.leftovers().iter().for_each(|path| terminal::note(&visible(&format!("{}: {note}", path.display()))));
-    }
+    let mut results = forms.open(&args.out, &loaded.scenario.name, "sweep", args.common.quiet)?;
     let route = |file: bool, format: Format| Route { file, stdout: args.format == format };
     let (csv, json) = (route(forms.csv, Format::Csv), route(forms.json, Format::Json));
     let mut streams = Streams::start(csv, json, results.as_ref(), &manifest)?;
@@ -62,24 +56,6 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
         tell(args, &sample, published.as_ref());
     }
     shown
-}
-
-/// Reads the scenario and tells its warnings.
-fn open(common: &CommonArgs) -> Result<Loaded, Error> {
-    if let Some(catalog) = common.catalog.as_ref().filter(|catalog| !catalog.is_dir()) {
-        return Err(Error::Usage(format!(
-            "--catalog {}: there is no such folder; name one that holds hardware, models, engines or scenarios",
-            catalog.display()
-        )));
-    }
-    let path = SearchPath { catalog: common.catalog.clone() };
-    let changes = common.changes();
-    let request = Request { scenario: &common.scenario, changes: &changes, seed: common.seed };
-    let loaded = load(&path, &request).map_err(Error::Input)?;
-    if !loaded.warnings.is_empty() && !common.quiet {
-        terminal::note(&render(&loaded.warnings, terminal::color_stderr(common.color)));
-    }
-    Ok(loaded)
 }
 
 /// The grid, unless it is larger than may be priced.
@@ -102,35 +78,6 @@ fn grid<'s>(args: &SweepArgs, loaded: &'s Loaded) -> Result<Grid<'s>, Error> {
             }
         }
     })
-}
-
-fn inputs(loaded: &Loaded) -> Vec<Input<'_>> {
-    loaded.inputs.iter().map(|input| Input { kind: input.kind, id: &input.id, text: &input.source.text }).collect()
-}
-
-/// Which files to write.
-struct Forms {
-    any: bool,
-    csv: bool,
-    json: bool,
-    charts: Vec<chart::Form>,
-}
-
-impl Forms {
-    fn of(write: &[FileForm]) -> Result<Self, Error> {
-        let has = |form| write.contains(&form);
-        if has(FileForm::None) && write.iter().any(|form| *form != FileForm::None) {
-            return Err(Error::Usage("--write none goes with no other form: leave one of them out".to_owned()));
-        }
-        let chart = |file, form| has(file).then_some(form);
-        let charts = [chart(FileForm::Png, chart::Form::Png), chart(FileForm::Svg, chart::Form::Svg)];
-        Ok(Self {
-            any: !has(FileForm::None),
-            csv: has(FileForm::Csv),
-            json: has(FileForm::Json),
-            charts: charts.into_iter().flatten().collect(),
-        })
-    }
 }
 
 /// What a tile becomes on a worker thread.
@@ -270,12 +217,7 @@ fn show(
 /// What was written and what stands beside it, on standard error.
 fn tell(args: &SweepArgs, sample: &Sample<'_, '_>, published: Option<&Published>) {
     let Some(published) = published else { return };
-    for path in &published.written {
-        terminal::note(&visible(&format!("wrote {}", path.display())));
-    }
-    for path in &published.strangers {
-        terminal::note(&visible(&format!("{}: not of this run, and in no manifest", path.display())));
-    }
+    published.tell();
     if let Some(line) = chart::coverage(sample).filter(|_| args.draws_charts()) {
         terminal::note(&line);
     }

@@ -11,6 +11,7 @@ mod frame;
 mod heat;
 mod lines;
 mod palette;
+mod plot;
 
 pub use canvas::ChartError;
 

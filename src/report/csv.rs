@@ -5,30 +5,43 @@ use csv::{Terminator, Writer, WriterBuilder};
 use crate::report::number::plain;
 use crate::sweep::row::{COLUMNS, Cell, Row};
 
-/// The header row.
+/// The header row of a sweep.
 ///
 /// # Errors
 ///
 /// None in practice: the bytes go to memory.
 pub fn header() -> csv::Result<Vec<u8>> {
+    names(&COLUMNS)
+}
+
+/// A header row.
+pub(super) fn names(columns: &[&str]) -> csv::Result<Vec<u8>> {
     let mut writer = writer(0);
-    writer.write_record(COLUMNS)?;
+    writer.write_record(columns)?;
     bytes(writer)
 }
 
 /// Bytes that a row takes, about, to reserve them at once.
 const ROW_BYTES: usize = 360;
 
-/// Rows without a header.
+/// Rows of a sweep without a header.
 ///
 /// # Errors
 ///
 /// None in practice: the bytes go to memory.
 pub fn rows(rows: &[Row<'_>]) -> csv::Result<Vec<u8>> {
+    records(rows.iter().map(Row::cells))
+}
+
+/// Rows of cells without a header.
+pub(super) fn records<'c, R>(rows: impl ExactSizeIterator<Item = R>) -> csv::Result<Vec<u8>>
+where
+    R: IntoIterator<Item = Cell<'c>>,
+{
     let mut writer = writer(rows.len() * ROW_BYTES);
     let (mut integers, mut numbers) = (itoa::Buffer::new(), zmij::Buffer::new());
     for row in rows {
-        for cell in row.cells() {
+        for cell in row {
             match cell {
                 Cell::Text(text) => writer.write_field(text)?,
                 Cell::Integer(count) => writer.write_field(integers.format(count))?,

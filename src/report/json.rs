@@ -15,7 +15,7 @@ pub fn head(manifest: &Value) -> Vec<u8> {
 /// Rows joined by commas, without one at either end.
 #[must_use]
 pub fn rows(rows: &[Row<'_>]) -> Vec<u8> {
-    let lines: Vec<String> = rows.iter().map(|row| format!("\n{}", object(row))).collect();
+    let lines: Vec<String> = rows.iter().map(|row| format!("\n{}", object(&COLUMNS, row.cells()))).collect();
     lines.join(",").into_bytes()
 }
 
@@ -25,8 +25,9 @@ pub fn tail() -> Vec<u8> {
     b"\n]}\n".to_vec()
 }
 
-fn object(row: &Row<'_>) -> Value {
-    let fields = COLUMNS.iter().zip(row.cells()).map(|(name, cell)| ((*name).to_owned(), value(cell)));
+/// A row as an object.
+pub(super) fn object<'c>(columns: &[&str], cells: impl IntoIterator<Item = Cell<'c>>) -> Value {
+    let fields = columns.iter().zip(cells).map(|(name, cell)| ((*name).to_owned(), value(cell)));
     Value::Object(fields.collect::<Map<String, Value>>())
 }
 

@@ -1,19 +1,15 @@
 //! Charts of lines.
 
-use plotters::chart::{ChartBuilder, ChartContext};
-use plotters::coord::cartesian::Cartesian2d;
 use plotters::element::DashedPathElement;
 use plotters::prelude::{Circle, DrawingBackend, PathElement, RGBColor};
 use plotters::style::Color;
-use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::report::chart::axis::TickedAxis;
 use crate::report::chart::canvas::{Area, ChartError};
-use crate::report::chart::frame::{Pen, frame, legend, tiles, write};
-use crate::report::chart::palette::{self, FAINT, GRID, INK};
+use crate::report::chart::frame::{Pen, frame, legend, tiles};
+use crate::report::chart::palette::{self, INK};
+use crate::report::chart::plot::{Plot, Words, axes};
 use crate::report::chart::spec::{Heading, Line, LinePlot, Lines, Spot};
-
-type Plot<'a, DB> = ChartContext<'a, DB, Cartesian2d<TickedAxis, TickedAxis>>;
 
 /// Draws the whole chart.
 pub(super) fn draw<DB: DrawingBackend>(
@@ -47,32 +43,11 @@ fn draw_plot<DB: DrawingBackend>(
     plot: &LinePlot,
     highest: f64,
 ) -> Result<(), ChartError> {
-    let (width, height) = area.dim_in_pixel();
-    let middle = pen.px(45.0) + i32::try_from(width).map_err(ChartError::of)? / 2;
-    let centre = i32::try_from(height).map_err(ChartError::of)? / 2 - pen.px(15.0);
-    write(area, "speedup (x)", (pen.px(24.0), centre), &pen.upright(20.0, INK))?;
-    write(area, &plot.title, (middle, pen.px(18.0)), &pen.bold(21.0, INK, HPos::Center, VPos::Center))?;
     let (x, y) = (TickedAxis::through(&lines.xs), TickedAxis::up_to(highest));
     let axis = x.clone();
     let ends = plotters::coord::ranged1d::Ranged::range(&x);
-    let mut chart = ChartBuilder::on(area)
-        .margin_top(pen.px(36.0))
-        .margin_right(pen.px(22.0))
-        .margin_bottom(pen.px(16.0))
-        .x_label_area_size(pen.px(58.0))
-        .y_label_area_size(pen.px(90.0))
-        .build_cartesian_2d(x, y)
-        .map_err(ChartError::of)?;
-    chart
-        .configure_mesh()
-        .bold_line_style(pen.stroke(GRID, 1.0))
-        .light_line_style(GRID.mix(0.0))
-        .axis_style(pen.stroke(FAINT, 1.0))
-        .label_style(pen.text(19.0, INK, HPos::Center, VPos::Center))
-        .axis_desc_style(pen.text(20.0, INK, HPos::Center, VPos::Center))
-        .x_desc(lines.x_label.clone())
-        .draw()
-        .map_err(ChartError::of)?;
+    let words = Words { title: &plot.title, x: &lines.x_label, y: "speedup (x)" };
+    let chart = axes(area, pen, words, x, y)?;
     let one = vec![(ends.start, 1.0), (ends.end, 1.0)];
     chart.plotting_area().draw(&PathElement::new(one, pen.stroke(INK, 2.0))).map_err(ChartError::of)?;
     for (at, line) in plot.lines.iter().enumerate() {

@@ -1,0 +1,58 @@
+//! Which files a command writes, from `--write`.
+
+use std::path::Path;
+
+use crate::cli::error::Error;
+use crate::cli::files::Results;
+use crate::cli::terminal;
+use crate::diagnostic::visible;
+use crate::report::chart;
+use crate::words::FileForm;
+
+/// Which files to write.
+pub(super) struct Forms {
+    pub(super) any: bool,
+    pub(super) csv: bool,
+    pub(super) json: bool,
+    pub(super) charts: Vec<chart::Form>,
+}
+
+impl Forms {
+    /// Reads `--write`.
+    pub(super) fn of(write: &[FileForm]) -> Result<Self, Error> {
+        let has = |form| write.contains(&form);
+        if has(FileForm::None) && write.iter().any(|form| *form != FileForm::None) {
+            return Err(Error::Usage("--write none goes with no other form: leave one of them out".to_owned()));
+        }
+        let chart = |file, form| has(file).then_some(form);
+        let charts = [chart(FileForm::Png, chart::Form::Png), chart(FileForm::Svg, chart::Form::Svg)];
+        Ok(Self {
+            any: !has(FileForm::None),
+            csv: has(FileForm::Csv),
+            json: has(FileForm::Json),
+            charts: charts.into_iter().flatten().collect(),
+        })
+    }
+
+    /// Where the files go, if any are wanted; tells what a killed run left there.
+    pub(super) fn open(
+        &self,
+        folder: &Path,
+        scenario: &str,
+        command: &str,
+        quiet: bool,
+    ) -> Result<Option<Results>, Error> {
+        if !self.any {
+            return Ok(None);
+        }
+        let results = Results::open(folder, scenario, command)?;
+        if !quiet {
+            let note = "left by a run that was killed, unless one is going on: remove it";
+            results
+                .leftovers()
+                .iter()
+                .for_each(|path| terminal::note(&visible(&format!("{}: {note}", path.display()))));
+        }
+        Ok(Some(results))
+    }
+}
