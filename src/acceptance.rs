@@ -8,3 +8,4 @@ pub mod chain;
 pub mod exact;
 pub mod model;
 pub mod simulate;
+pub mod study;

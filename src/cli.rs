@@ -10,6 +10,7 @@ mod forms;
 mod opening;
 mod progress;
 mod publish;
+mod simulate;
 mod streams;
 mod sweep;
 
@@ -30,6 +31,7 @@ const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 pub fn run(args: &Args) -> Result<(), Error> {
     match &args.command {
         Command::Sweep(args) => sweep::sweep(args),
+        Command::Simulate(args) => simulate::simulate(args),
         Command::Catalog(args) => catalog::catalog(args),
     }
 }

@@ -8,5 +8,6 @@ pub mod json;
 pub mod manifest;
 pub mod number;
 pub mod sample;
+pub mod simulation;
 pub mod table;
 pub mod trust;

@@ -26,6 +26,8 @@ Exit codes: 0 done, 1 could not finish, 2 wrong command line, 3 an input file is
 pub enum Command {
     /// Price a grid of batch, k, acceptance and context: speedup table, CSV, charts.
     Sweep(SweepArgs),
+    /// The accept/reject rule and tokens per pass by Monte Carlo, beside theory, with intervals.
+    Simulate(SimulateArgs),
     /// What is built in and what your own folders add, with figures, sources and what follows from them.
     Catalog(CatalogArgs),
 }
@@ -36,6 +38,7 @@ impl Command {
     pub const fn color(&self) -> ColorChoice {
         match self {
             Self::Sweep(args) => args.common.color,
+            Self::Simulate(args) => args.common.color,
             Self::Catalog(args) => args.color,
         }
     }
@@ -107,6 +110,28 @@ impl SweepArgs {
     pub fn draws_charts(&self) -> bool {
         self.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg))
     }
+}
+
+/// Arguments of `simulate`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  specplan simulate                                    the built-in founding study
+  specplan simulate --set simulate.alpha=0.85 --set 'simulate.k=[2,3,5]'
+  specplan simulate --set simulate.rounds=5000000 --seed 11")]
+pub struct SimulateArgs {
+    /// Flags that every command has.
+    #[command(flatten)]
+    pub common: CommonArgs,
+    /// Folder for result files; made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "output")]
+    pub out: PathBuf,
+    /// Files to write, separated by commas.
+    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "csv,png")]
+    pub write: Vec<FileForm>,
+    /// What goes to standard output.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
 }
 
 /// Flags that every command has.

@@ -1,11 +1,14 @@
-//! Charts for capacity reviews: speedup against batch, speedup against k, and a batch x k heat map.
+//! Charts for capacity reviews: speedup against batch, speedup against k, and a batch x k heat map; for
+//! simulations bars.
 //!
-//! [`spec`] turns a sample into descriptions of charts, plain values; the rest draws them, as PNG or
+//! [`spec`] and [`study`] turn results into descriptions of charts, plain values; the rest draws them, as PNG or
 //! SVG, with an embedded font, so that no system library takes part.
 
 pub mod spec;
+pub mod study;
 
 mod axis;
+mod bars;
 mod canvas;
 mod frame;
 mod heat;
@@ -41,14 +44,20 @@ pub struct Drawn {
 ///
 /// [`ChartError`] if the drawing library refuses; no input is known to make it.
 pub fn charts(sample: &Sample<'_, '_>, title: &str, form: Form) -> Result<Vec<Drawn>, ChartError> {
-    let draw = |spec: spec::Chart| {
-        let (bytes, ending) = match form {
-            Form::Png => (canvas::png(|root, scale| draw(root, scale, &spec))?, "png"),
-            Form::Svg => (canvas::svg(|root, scale| draw(root, scale, &spec))?, "svg"),
-        };
-        Ok(Drawn { ending: format!("{}.{ending}", spec.part), bytes })
+    spec::charts(sample, title).iter().map(|chart| drawn(chart, form)).collect()
+}
+
+/// Draws one chart.
+///
+/// # Errors
+///
+/// [`ChartError`] if the drawing library refuses; no input is known to make it.
+pub fn drawn(chart: &spec::Chart, form: Form) -> Result<Drawn, ChartError> {
+    let (bytes, ending) = match form {
+        Form::Png => (canvas::png(|root, scale| draw(root, scale, chart))?, "png"),
+        Form::Svg => (canvas::svg(|root, scale| draw(root, scale, chart))?, "svg"),
     };
-    spec::charts(sample, title).into_iter().map(draw).collect()
+    Ok(Drawn { ending: format!("{}.{ending}", chart.part), bytes })
 }
 
 /// What to tell about panels without charts, if there are any.
@@ -72,5 +81,6 @@ fn draw<DB: plotters::prelude::DrawingBackend>(
     match &chart.body {
         spec::Body::Lines(body) => lines::draw(root, scale, &chart.heading, body),
         spec::Body::Heat(body) => heat::draw(root, scale, &chart.heading, body),
+        spec::Body::Bars(body) => bars::draw(root, scale, &chart.heading, body),
     }
 }

@@ -241,7 +241,7 @@ fn labels(lines: &[Line<'_, '_, '_>]) -> (Vec<String>, Vec<(&'static str, Vec<St
     (words.map(|(name, values)| format!("{name} {}", values[0])).collect(), own)
 }
 
-fn table(header: &[String], style: Style) -> Table {
+pub(super) fn table(header: &[String], style: Style) -> Table {
     let mut table = Table::new();
     table.load_style(if style == Style::Markdown { ASCII_MARKDOWN } else { NOTHING });
     if style == Style::Ansi {
@@ -253,6 +253,6 @@ fn table(header: &[String], style: Style) -> Table {
     table
 }
 
-fn right(text: String) -> Cell {
+pub(super) fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }

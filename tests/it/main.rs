@@ -11,3 +11,4 @@ mod golden;
 mod invariants;
 mod program;
 mod readme;
+mod simulate;

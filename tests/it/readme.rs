@@ -48,3 +48,12 @@ fn its_error_is_what_the_mistake_gives() {
     let ran = run(folder.path(), &["sweep", "--set", "hardware=./my-gpu.toml"]);
     assert_eq!(blocks(&readme, "text")[1].trim_end(), ran.stderr.trim_end());
 }
+
+#[test]
+fn its_simulation_is_what_the_command_prints() {
+    let folder = folder();
+    let ran = run_well(folder.path(), &["simulate", "--write", "none"]);
+    let readme = readme();
+    let block = blocks(&readme, "text")[2];
+    assert!(ran.stdout.contains(block), "{}", ran.stdout);
+}

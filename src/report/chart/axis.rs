@@ -47,6 +47,17 @@ impl TickedAxis {
         Self { from: 0.0, to: most, log: false, ticks }
     }
 
+    /// Slots for bars at 0, 1, 2, …, with room beside the first and the last.
+    pub(super) fn slots(count: usize) -> Self {
+        let last = count.saturating_sub(1) as f64;
+        let ticks = if count <= MOST_TICKS {
+            (0..count).map(|slot| slot as f64).collect()
+        } else {
+            round_ticks(0.0, last).into_iter().filter(|tick| tick.fract() == 0.0).collect()
+        };
+        Self { from: -0.6, to: last + 0.6, log: false, ticks }
+    }
+
     /// Where a value lies, 0 to 1 along the axis.
     pub(super) fn position(&self, value: f64) -> f64 {
         if self.log {
@@ -126,6 +137,8 @@ mod tests {
         assert_eq!(TickedAxis::through(&[1, 16, 64, 256]).ticks, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0]);
         assert_eq!(TickedAxis::up_to(2.2).ticks, [0.0, 0.5, 1.0, 1.5, 2.0]);
         assert_eq!(TickedAxis::through(&[5]).ticks, [5.0]);
+        assert_eq!(TickedAxis::slots(3).ticks, [0.0, 1.0, 2.0]);
+        assert_eq!(TickedAxis::slots(25).ticks, [0.0, 5.0, 10.0, 15.0, 20.0]);
         assert!(TickedAxis::through(&(1..=1000).collect::<Vec<u64>>()).ticks.len() <= MOST_TICKS);
     }
 

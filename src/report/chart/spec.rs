@@ -41,6 +41,32 @@ pub enum Body {
     Lines(Lines),
     /// Speedup over batch and k.
     Heat(Heat),
+    /// Shares side by side.
+    Bars(Bars),
+}
+
+/// Plots of bars that share labels and legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    /// What x counts, from 0.
+    pub x_label: String,
+    /// What a height is.
+    pub y_label: String,
+    /// Title of the legend.
+    pub legend: String,
+    /// Names of the bars of a group, in the order of their colours.
+    pub names: Vec<String>,
+    /// The plots.
+    pub plots: Vec<BarPlot>,
+}
+
+/// One set of bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BarPlot {
+    /// What is held fixed, empty if there is nothing else.
+    pub title: String,
+    /// Heights at each x, one for each name.
+    pub groups: Vec<Vec<f64>>,
 }
 
 /// Plots of lines that share axes and legend.
@@ -201,6 +227,7 @@ impl Body {
             Self::Heat(body) => {
                 body.plots.iter().flat_map(|plot| plot.cells.iter().flatten().flatten()).any(|point| !point.fits)
             }
+            Self::Bars(_) => false,
         }
     }
 }

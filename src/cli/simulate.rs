@@ -1,0 +1,138 @@
+//! `specplan simulate`: the accept/reject rule and rounds by Monte Carlo, beside theory.
+
+use std::convert::Infallible;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+
+use crate::acceptance::study::{Study, study, trials};
+use crate::catalog::load::Loaded;
+use crate::cli::args::SimulateArgs;
+use crate::cli::error::Error;
+use crate::cli::files::Results;
+use crate::cli::forms::Forms;
+use crate::cli::opening::{inputs, open};
+use crate::cli::publish::publish;
+use crate::cli::{progress, stop_on_signal, terminal};
+use crate::diagnostic::Diagnostic;
+use crate::domain::simulate::Simulate;
+use crate::parallel::{Failure, Outcome};
+use crate::report::chart;
+use crate::report::manifest::manifest;
+use crate::report::simulation::{self, Line};
+use crate::report::table::Style;
+use crate::words::Format;
+
+pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
+    let forms = Forms::of(&args.write)?;
+    let loaded = open(&args.common)?;
+    let simulate = section(&loaded)?;
+    let stop = stop_on_signal()?;
+    let results = forms.open(&args.out, &loaded.scenario.name, "simulate", args.common.quiet)?;
+    let study = run(args, simulate, loaded.scenario.seed, &stop)?;
+    let lines = simulation::lines(simulate, &study);
+    let manifest = described(&loaded, simulate);
+    let output = Output { args, loaded: &loaded, simulate, study: &study, lines: &lines, manifest: &manifest };
+    let published = match results {
+        Some(results) => Some(output.files(results, &forms)?),
+        None => None,
+    };
+    let shown = output.show();
+    if let Some(published) = published.filter(|_| !args.common.quiet) {
+        published.tell();
+    }
+    shown
+}
+
+/// What is to be simulated: p and q, an alpha, or both.
+fn section(loaded: &Loaded) -> Result<&Simulate, Error> {
+    let section = loaded.scenario.simulate.as_ref();
+    section.filter(|simulate| simulate.alpha.is_some() || simulate.laws.is_some()).ok_or_else(|| {
+        let found = Diagnostic::error("missing-key", "there is nothing to simulate".to_owned()).at(&loaded.root);
+        let hint = "give [simulate] an alpha (and k) for rounds, p and q for the accept/reject rule, or both";
+        Error::Input(vec![found.hint(hint)])
+    })
+}
+
+fn run(args: &SimulateArgs, simulate: &Simulate, seed: u64, stop: &AtomicBool) -> Result<Study, Error> {
+    let bar = progress::bar(u64::try_from(trials(simulate)).unwrap_or(u64::MAX), args.common.quiet);
+    let ended = study(simulate, seed, args.common.threads(), stop, |made| bar.inc(made));
+    bar.finish_and_clear();
+    match ended {
+        Ok((Outcome::Finished, study)) => Ok(study),
+        Ok((Outcome::Stopped, _)) => Err(Error::Interrupted),
+        Err(error @ Failure::<Infallible>::Threads { .. }) => Err(Error::Internal(error.to_string())),
+        Err(Failure::Taken(never)) => match never {},
+    }
+}
+
+/// The manifest, with what a simulation assumes in place of what prices assume.
+fn described(loaded: &Loaded, simulate: &Simulate) -> Value {
+    let mut manifest = manifest("simulate", &loaded.scenario, &inputs(loaded), &json!({}));
+    manifest["assumptions"] = json!([
+        "a draft x from q is accepted with chance min(1, p(x) / q(x)), else replaced from norm(max(0, p - q))",
+        "rounds: each of k drafts is accepted with chance alpha, given all before it were; one more token follows",
+    ]);
+    manifest["trust"] = simulation::trust(simulate).into();
+    manifest
+}
+
+/// What a finished study becomes.
+struct Output<'a> {
+    args: &'a SimulateArgs,
+    loaded: &'a Loaded,
+    simulate: &'a Simulate,
+    study: &'a Study,
+    lines: &'a [Line],
+    manifest: &'a Value,
+}
+
+impl Output<'_> {
+    fn csv(&self) -> Result<Vec<u8>, Error> {
+        simulation::csv(self.lines).map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    fn json(&self) -> Vec<u8> {
+        simulation::json(self.lines, self.manifest)
+    }
+
+    fn files(&self, mut results: Results, forms: &Forms) -> Result<crate::cli::publish::Published, Error> {
+        if forms.csv {
+            results.add("csv", &self.csv()?)?;
+        }
+        if forms.json {
+            results.add("json", &self.json())?;
+        }
+        let charts = chart::study::charts(self.simulate, self.study, &self.loaded.scenario.title);
+        for form in &forms.charts {
+            for chart in &charts {
+                let drawn = chart::drawn(chart, *form).map_err(|error| Error::Internal(error.to_string()))?;
+                results.add(&drawn.ending, &drawn.bytes)?;
+            }
+        }
+        publish(results, self.manifest.clone())
+    }
+
+    fn show(&self) -> Result<(), Error> {
+        let title = &self.loaded.scenario.title;
+        let trust = simulation::trust(self.simulate);
+        let text = |style| simulation::text(self.simulate, self.lines, style);
+        match self.args.format {
+            Format::Text => {
+                let text = text(Style::Plain);
+                return terminal::print(format!("{title}\n\n{text}\n\n{}\n", trust.join("\n")).as_bytes());
+            }
+            Format::Md => {
+                let trust: Vec<String> = trust.iter().map(|line| format!("- {line}")).collect();
+                let text = text(Style::Markdown);
+                return terminal::print(format!("## {title}\n\n{text}\n\n{}\n", trust.join("\n")).as_bytes());
+            }
+            Format::Csv => terminal::print(&self.csv()?)?,
+            Format::Json => terminal::print(&self.json())?,
+        }
+        if !self.args.common.quiet {
+            trust.iter().for_each(|line| terminal::note(line));
+        }
+        Ok(())
+    }
+}
