@@ -7,5 +7,6 @@ pub mod accepted;
 pub mod chain;
 pub mod exact;
 pub mod model;
+pub mod sequence;
 pub mod simulate;
 pub mod study;

@@ -58,8 +58,6 @@ const PENDING: &[(&str, &str)] = &[
     ("markov_two_state", HETEROGENEITY),
     ("markov_chain", HETEROGENEITY),
     ("extrapolate_beta", HETEROGENEITY),
-    ("markov_lm", RULE),
-    ("exactness_sequence", RULE),
     ("multidraft_with_replacement", RULE),
     ("multidraft_without_replacement", RULE),
     ("multidraft_optimal", RULE),

@@ -15,6 +15,11 @@ impl Pair {
         self.p().chances().iter().copied().zip(self.q().chances().iter().copied())
     }
 
+    /// The chance that a token is drafted and accepted: `min(p, q)`, of each token.
+    pub fn overlap(&self) -> impl Iterator<Item = f64> {
+        self.zip().map(|(p, q)| p.min(q))
+    }
+
     /// The chance that a draft is accepted: `sum min(p, q) = 1 - TV(p, q)`.
     ///
     /// # Examples
@@ -29,7 +34,7 @@ impl Pair {
     /// ```
     #[must_use]
     pub fn acceptance(&self) -> f64 {
-        self.zip().map(|(p, q)| p.min(q)).sum()
+        self.overlap().sum()
     }
 
     /// The total variation distance `1/2 sum |p - q|`.

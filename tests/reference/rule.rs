@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use specplan::acceptance::exact::{Replacement, Sampling, law, output};
+use specplan::acceptance::sequence::Chains;
 use specplan::domain::law::{Law, Pair};
 use specplan::units::Probability;
 
@@ -26,6 +27,8 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
             })
         }),
         "output_distribution" => output_distribution(inputs),
+        "markov_lm" => chains(inputs).and_then(|chains| survival(&chains, inputs)),
+        "exactness_sequence" => chains(inputs).and_then(|chains| sequences(&chains, inputs)),
         _ => return None,
     })
 }
@@ -69,4 +72,32 @@ fn output_distribution(inputs: &Value) -> Answer {
     };
     let out = output(&tested, &stated(inputs, "q_draft")?, replacement).map_err(refused)?;
     Ok(json!({ "output": out.law, "acceptance": out.acceptance, "tv_from_target": out.total_variation }))
+}
+
+fn chains(inputs: &Value) -> Result<Chains, Unanswered> {
+    let rows = |key: &str| -> Result<Vec<Law>, Unanswered> {
+        let rows = inputs[key].as_array().ok_or_else(|| Unanswered::Broken(format!("no matrix `{key}`")))?;
+        rows.iter().map(|row| stated(&json!({ "row": row }), "row")).collect()
+    };
+    let pairs: Result<Vec<Pair>, _> = rows("P")?.into_iter().zip(rows("Q")?).map(|(p, q)| Pair::new(p, q)).collect();
+    Chains::new(pairs.map_err(refused)?).map_err(refused)
+}
+
+fn size(inputs: &Value, key: &str) -> Result<usize, Unanswered> {
+    usize::try_from(whole(inputs, key)?).map_err(refused)
+}
+
+fn survival(chains: &Chains, inputs: &Value) -> Answer {
+    let survival = chains.survival(size(inputs, "start")?, size(inputs, "k")?).map_err(refused)?;
+    Ok(json!({
+        "survival": survival,
+        "mean_tokens": 1.0 + survival.iter().sum::<f64>(),
+        "row_acceptance": chains.row_acceptance(),
+    }))
+}
+
+fn sequences(chains: &Chains, inputs: &Value) -> Answer {
+    let length = u32::try_from(whole(inputs, "length")?).map_err(refused)?;
+    let law = chains.sequences(size(inputs, "start")?, size(inputs, "k")?, length).map_err(refused)?;
+    Ok(json!({ "law": law }))
 }
