@@ -98,7 +98,7 @@ const PENDING: &[(&str, &str)] = &[
 ];
 const ESTIMATION: &str = "acceptance is not estimated from counters yet";
 const HETEROGENEITY: &str = "the only acceptance model is iid";
-const RULE: &str = "several drafts for one position and laws that depend on context are not there yet";
+const RULE: &str = "one draft for each position, no more";
 const TREES: &str = "only chains are drafted";
 const SHAPES: &str = "experts, latent attention and several devices are not priced yet";
 const DECISION: &str = "break-even and capacity are not searched yet";

@@ -6,6 +6,7 @@ mod architecture;
 mod bad_inputs;
 mod catalog;
 mod cli;
+mod exercises;
 mod files;
 mod golden;
 mod invariants;
