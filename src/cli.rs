@@ -7,6 +7,7 @@ pub mod terminal;
 
 mod catalog;
 mod forms;
+mod init;
 mod opening;
 mod progress;
 mod publish;
@@ -32,6 +33,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     match &args.command {
         Command::Sweep(args) => sweep::sweep(args),
         Command::Simulate(args) => simulate::simulate(args),
+        Command::Init(args) => init::init(args),
         Command::Catalog(args) => catalog::catalog(args),
     }
 }

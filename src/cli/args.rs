@@ -30,6 +30,8 @@ pub enum Command {
     Simulate(SimulateArgs),
     /// What is built in and what your own folders add, with figures, sources and what follows from them.
     Catalog(CatalogArgs),
+    /// Write a commented scenario to start from.
+    Init(InitArgs),
 }
 
 impl Command {
@@ -40,6 +42,7 @@ impl Command {
             Self::Sweep(args) => args.common.color,
             Self::Simulate(args) => args.common.color,
             Self::Catalog(args) => args.color,
+            Self::Init(args) => args.color,
         }
     }
 }
@@ -110,6 +113,17 @@ impl SweepArgs {
     pub fn draws_charts(&self) -> bool {
         self.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg))
     }
+}
+
+/// Arguments of `init`.
+#[derive(Debug, clap::Args)]
+pub struct InitArgs {
+    /// The file to write; one that is there is left alone.
+    #[arg(default_value = "scenario.toml")]
+    pub file: PathBuf,
+    /// When to colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
 }
 
 /// Arguments of `simulate`.

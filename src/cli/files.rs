@@ -56,15 +56,7 @@ impl Results {
         if self.finished.iter().any(|(_, taken)| *taken == path) {
             return Err(Error::Internal(format!("two results are called {}", path.display())));
         }
-        let mut builder = Builder::new();
-        builder.prefix(PREFIX).suffix(SUFFIX);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // Result files are for everyone whom the umask lets read, unlike other temporary files.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(&self.folder).map_err(at(&path))?;
+        let file = temporary().tempfile_in(&self.folder).map_err(at(&path))?;
         Ok(Growing { file: BufWriter::with_capacity(1 << 18, file), path })
     }
 
@@ -201,6 +193,39 @@ impl Growing {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.file.write_all(bytes).map_err(at(&self.path))
     }
+}
+
+/// A temporary file to be.
+fn temporary() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Result files are for everyone whom the umask lets read, unlike other temporary files.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+/// Writes a new file as a whole; one that is there is left alone.
+///
+/// # Errors
+///
+/// [`Error::Usage`] if there is something of that name or no folder for it, [`Error::Internal`] if the
+/// folder takes no file.
+pub fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(Error::Usage(format!("{}: there is no such folder; make it first", folder.display())));
+    }
+    let failed = |error: std::io::Error| Error::Internal(format!("cannot write {}: {error}", path.display()));
+    let mut file = temporary().tempfile_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
+        ErrorKind::AlreadyExists => Error::Usage(format!("{}: there already; name another file", path.display())),
+        _ => failed(error.error),
+    })
 }
 
 /// Refuses a final name that cannot be given: too long, or taken by something that is no plain file.

@@ -9,6 +9,7 @@ mod cli;
 mod exercises;
 mod files;
 mod golden;
+mod init;
 mod invariants;
 mod program;
 mod readme;
