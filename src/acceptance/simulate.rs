@@ -12,6 +12,20 @@ use crate::units::Probability;
 /// The standard normal's 97.5 % point: two-sided 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
+/// Fewer rounds than this beside the most common kind say little about how they vary.
+const FEW: u64 = 10;
+
+/// Wilson's interval of a share among n, within [0, 1] and ending there at a share of 0 or 1.
+fn wilson(share: f64, n: f64) -> (f64, f64) {
+    let middle = share + Z * Z / (2.0 * n);
+    let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    // At either end the two halves are equal in exact arithmetic; rounding must not leave [0, 1].
+    let low = if share <= 0.0 { 0.0 } else { (middle - spread) / scale };
+    let high = if share >= 1.0 { 1.0 } else { (middle + spread) / scale };
+    (low, high)
+}
+
 /// An estimate and its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -49,14 +63,8 @@ impl Estimate {
         if trials == 0 || hits > trials {
             return None;
         }
-        let (n, value) = (trials as f64, hits as f64 / trials as f64);
-        let misses = (trials - hits) as f64 / n;
-        let middle = value + Z * Z / (2.0 * n);
-        let spread = Z * (value * misses / n + Z * Z / (4.0 * n * n)).sqrt();
-        let scale = 1.0 + Z * Z / n;
-        // At the ends the two halves are equal in exact arithmetic; rounding must not leave [0, 1].
-        let low = if hits == 0 { 0.0 } else { (middle - spread) / scale };
-        let high = if hits == trials { 1.0 } else { (middle + spread) / scale };
+        let value = hits as f64 / trials as f64;
+        let (low, high) = wilson(value, trials as f64);
         Some(Self { value, low, high })
     }
 
@@ -200,27 +208,37 @@ impl RoundTrials {
         self.by_accepted.iter().sum()
     }
 
-    /// `tokens_per_pass`: the mean of A + 1, with a normal interval from the sample's own variance;
-    /// `None` with fewer than two rounds.
+    /// `tokens_per_pass` of rounds of k drafts: the mean of A + 1, with a normal interval from the sample's
+    /// own variance. Where fewer than ten rounds differ from the most common kind, that variance says
+    /// little: the interval is then Wilson's for the share (mean - 1) / k, which is never too narrow, since
+    /// no variable in [0, 1] varies more than one that is only ever 0 or 1. `None` without a round.
     ///
     /// # Examples
     ///
-    /// Two rounds of 1 token and two of 3: mean 2, variance 4/3, half width 1.96 sqrt(1/3).
+    /// Fifty rounds of 1 token and fifty of 3: mean 2, variance 100/99, half width 1.96 sqrt(1/99).
     ///
     /// ```
     /// use specplan::acceptance::simulate::RoundTrials;
-    /// let tokens = RoundTrials { by_accepted: vec![2, 0, 2] }.tokens_per_pass().unwrap();
+    /// let tokens = RoundTrials { by_accepted: vec![50, 0, 50] }.tokens_per_pass(2).unwrap();
     /// assert_eq!(tokens.value, 2.0);
-    /// assert!((tokens.high - 2.0 - 1.96 * (1.0_f64 / 3.0).sqrt()).abs() < 1e-4);
+    /// assert!((tokens.high - 2.0 - 1.96 * (1.0_f64 / 99.0).sqrt()).abs() < 1e-4);
+    /// let always = RoundTrials { by_accepted: vec![0, 0, 100] }.tokens_per_pass(2).unwrap();
+    /// assert_eq!(always.high, 3.0);
+    /// assert!((always.low - 1.0 - 2.0 * 100.0 / 103.8415).abs() < 1e-4);
     /// ```
     #[must_use]
-    pub fn tokens_per_pass(&self) -> Option<Estimate> {
+    pub fn tokens_per_pass(&self, k: u64) -> Option<Estimate> {
         let rounds = self.rounds() as f64;
-        if rounds < 2.0 {
+        if rounds < 1.0 {
             return None;
         }
         let counts = || self.by_accepted.iter().enumerate().map(|(j, &count)| (j as f64 + 1.0, count as f64));
         let value = counts().map(|(tokens, count)| tokens * count).sum::<f64>() / rounds;
+        if self.rounds() - self.by_accepted.iter().max().copied().unwrap_or(0) < FEW {
+            let share = if k == 0 { 0.0 } else { (value - 1.0) / k as f64 };
+            let (low, high) = wilson(share, rounds);
+            return Some(Estimate { value, low: 1.0 + k as f64 * low, high: 1.0 + k as f64 * high });
+        }
         let squares: f64 = counts().map(|(tokens, count)| count * (tokens - value) * (tokens - value)).sum();
         let half = Z * (squares / (rounds - 1.0) / rounds).sqrt();
         Some(Estimate { value, low: value - half, high: value + half })
@@ -271,7 +289,7 @@ mod tests {
     fn rounds_agree_with_the_closed_form() {
         let alpha = Probability::new(0.7).unwrap();
         for (k, printed) in [(1, 1.700), (2, 2.190), (4, 2.773), (8, 3.199)] {
-            let seen = rounds(alpha, k, 50_000, &mut Generator::from_seed(5)).tokens_per_pass().unwrap();
+            let seen = rounds(alpha, k, 50_000, &mut Generator::from_seed(5)).tokens_per_pass(k).unwrap();
             assert!(seen.covers(printed), "k = {k}: {seen:?}");
         }
     }
@@ -289,7 +307,7 @@ mod tests {
         assert_nominal(|generator| rule(&pair(), 2_000, generator).acceptance().unwrap().covers(0.79));
         for k in [1, 4] {
             assert_nominal(|generator| {
-                let seen = rounds(alpha, k, 2_000, generator).tokens_per_pass().unwrap();
+                let seen = rounds(alpha, k, 2_000, generator).tokens_per_pass(k).unwrap();
                 seen.covers(expected_tokens(alpha, k))
             });
         }
@@ -301,7 +319,8 @@ mod tests {
         let seen = rule(&same, 1_000, &mut Generator::from_seed(5));
         assert_eq!(seen.accepted, 1_000);
         let all = rounds(Probability::ONE, 4, 1_000, &mut Generator::from_seed(5));
-        assert_eq!(all.tokens_per_pass(), Some(Estimate { value: 5.0, low: 5.0, high: 5.0 }));
+        let tokens = all.tokens_per_pass(4).unwrap();
+        assert!(tokens.covers(5.0) && tokens.covers(expected_tokens(Probability::new(0.999_9).unwrap(), 4)));
     }
 
     #[test]

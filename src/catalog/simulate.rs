@@ -2,7 +2,7 @@
 
 use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many};
-use crate::catalog::values::{LARGEST_INTEGER, integer, probability};
+use crate::catalog::values::{LARGEST_INTEGER, integer, integer_axis, probability};
 use crate::diagnostic::Diagnostic;
 use crate::domain::law::{Law, Pair};
 use crate::domain::simulate::Simulate;
@@ -12,6 +12,11 @@ const KEYS: Keys = Keys::all(&["rounds", "alpha", "k", "p", "q", "seed"]);
 /// What is simulated when the scenario does not say.
 const DEFAULT_ROUNDS: u64 = 200_000;
 const DEFAULT_K: [u64; 4] = [1, 2, 4, 8];
+/// Longer rounds would fill tables with counts that never come up.
+const LARGEST_K: u64 = 10_000;
+/// Draft lengths of one study.
+const MOST_K: u64 = 64;
+const HINT: &str = "p and q give each token of one vocabulary its chance; each sums to 1, within 1e-9";
 /// A year of simulation.
 const MOST_ROUNDS: u64 = 1_000_000_000_000_000;
 
@@ -20,9 +25,7 @@ pub(super) fn simulate(node: &Node, problems: &mut Problems) -> Option<(Simulate
     let mut fields = Fields::open(node, &KEYS, problems)?;
     let rounds = fields.optional("rounds", |node, problems| integer(node, problems, 1, MOST_ROUNDS));
     let alpha = fields.optional("alpha", probability);
-    let k = fields.optional("k", |node, problems| {
-        one_or_many(node, problems, |node, problems| integer(node, problems, 0, super::scenario::LARGEST_K))
-    });
+    let k = fields.optional("k", draft_lengths);
     let p = fields.optional("p", law);
     let q = fields.optional("q", law);
     let seed = fields.optional("seed", |node, problems| integer(node, problems, 0, LARGEST_INTEGER));
@@ -44,18 +47,33 @@ pub(super) fn simulate(node: &Node, problems: &mut Problems) -> Option<(Simulate
     Some((simulate, seed?))
 }
 
-fn law(node: &Node, problems: &mut Problems) -> Option<Vec<f64>> {
-    one_or_many(node, problems, |node, problems| probability(node, problems).map(Probability::get))
+fn draft_lengths(node: &Node, problems: &mut Problems) -> Option<Vec<u64>> {
+    let axis = integer_axis(node, problems, 0, LARGEST_K)?;
+    if axis.len() > MOST_K {
+        let found = Diagnostic::error("out-of-range", format!("`{}` has {} draft lengths", node.path, axis.len()));
+        return problems.report(found.at(&node.place).hint(format!("simulate {MOST_K} of them at most")));
+    }
+    Some(axis.iter().collect())
 }
 
-fn laws(node: &Node, problems: &mut Problems, p: Vec<f64>, q: Vec<f64>) -> Option<Pair> {
-    let named = |name, chances| Law::new(chances).map_err(|error| format!("{name}: {error}"));
-    let laws = named("p", p).and_then(|p| Pair::new(p, named("q", q)?).map_err(|error| error.to_string()));
-    laws.map_err(|error| {
-        let typed = |key| node.get(key).filter(|law| law.place.source.command_line);
-        let place = typed("p").or_else(|| node.get("q")).unwrap_or(node).place.clone();
-        let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&place);
-        problems.report::<()>(found.hint("p and q give each token of one vocabulary its chance"));
-    })
-    .ok()
+fn law(node: &Node, problems: &mut Problems) -> Option<Law> {
+    let chances = one_or_many(node, problems, |node, problems| probability(node, problems).map(Probability::get))?;
+    match Law::new(chances) {
+        Ok(law) => Some(law),
+        Err(error) => {
+            let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
+            problems.report(found.hint(HINT))
+        }
+    }
+}
+
+fn laws(node: &Node, problems: &mut Problems, p: Law, q: Law) -> Option<Pair> {
+    match Pair::new(p, q) {
+        Ok(pair) => Some(pair),
+        Err(error) => {
+            let typed = |key| node.get(key).filter(|law| law.place.source.command_line);
+            let place = typed("p").or_else(|| node.get("q")).unwrap_or(node).place.clone();
+            problems.report(Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&place).hint(HINT))
+        }
+    }
 }

@@ -5,12 +5,15 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Smaller sweeps are done before a bar could be read.
 const WORTH_A_BAR: u64 = 2_000_000;
 
-/// A bar over `rows`; hidden if the work is short, the user wants quiet, or nobody looks on.
-pub(super) fn bar(rows: u64, quiet: bool) -> ProgressBar {
-    let target =
-        if quiet || rows < WORTH_A_BAR { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
-    let bar = ProgressBar::with_draw_target(Some(rows), target);
-    let style = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} rows, {per_sec}, {eta} left");
+/// A bar over so many rows or trials; hidden if the work is short, the user wants quiet, or nobody looks on.
+pub(super) fn bar(steps: u64, quiet: bool) -> ProgressBar {
+    let target = if quiet || steps < WORTH_A_BAR {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(10)
+    };
+    let bar = ProgressBar::with_draw_target(Some(steps), target);
+    let style = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len}, {eta} left");
     match style {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

@@ -1,7 +1,7 @@
 //! `specplan simulate`: the accept/reject rule and rounds by Monte Carlo, beside theory.
 
 use std::convert::Infallible;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
     let manifest = described(&loaded, simulate);
     let output = Output { args, loaded: &loaded, simulate, study: &study, lines: &lines, manifest: &manifest };
     let published = match results {
-        Some(results) => Some(output.files(results, &forms)?),
+        Some(results) => Some(output.files(results, &forms, &stop)?),
         None => None,
     };
     let shown = output.show();
@@ -96,7 +96,12 @@ impl Output<'_> {
         simulation::json(self.lines, self.manifest)
     }
 
-    fn files(&self, mut results: Results, forms: &Forms) -> Result<crate::cli::publish::Published, Error> {
+    fn files(
+        &self,
+        mut results: Results,
+        forms: &Forms,
+        stop: &AtomicBool,
+    ) -> Result<crate::cli::publish::Published, Error> {
         if forms.csv {
             results.add("csv", &self.csv()?)?;
         }
@@ -106,6 +111,9 @@ impl Output<'_> {
         let charts = chart::study::charts(self.simulate, self.study, &self.loaded.scenario.title);
         for form in &forms.charts {
             for chart in &charts {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
                 let drawn = chart::drawn(chart, *form).map_err(|error| Error::Internal(error.to_string()))?;
                 results.add(&drawn.ending, &drawn.bytes)?;
             }

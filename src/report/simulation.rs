@@ -124,7 +124,7 @@ fn rule_lines(laws: &Pair, seen: &RuleTrials) -> Vec<Line> {
 
 fn round_lines(alpha: Probability, k: u64, seen: &RoundTrials) -> Vec<Line> {
     let (round, rounds) = (Some((alpha, k)), seen.rounds());
-    let tokens = Line::of(Quantity::TokensPerPass, expected_tokens(alpha, k), seen.tokens_per_pass(), rounds);
+    let tokens = Line::of(Quantity::TokensPerPass, expected_tokens(alpha, k), seen.tokens_per_pass(k), rounds);
     let law = Accepted::iid(alpha, k);
     let shares = seen.by_accepted.iter().zip(law.pmf()).enumerate().map(|(accepted, (&count, &theory))| Line {
         round,
@@ -137,7 +137,9 @@ fn round_lines(alpha: Probability, k: u64, seen: &RoundTrials) -> Vec<Line> {
 /// How far to trust a simulation.
 #[must_use]
 pub fn trust(simulate: &Simulate) -> Vec<String> {
-    let mut lines = vec!["intervals: 95 %, Wilson for shares, normal for means".to_owned()];
+    let mut lines = vec![
+        "intervals: 95 %, Wilson for shares, normal for means (Wilson where nearly all rounds are alike)".to_owned(),
+    ];
     lines.extend(simulate.alpha.map(|_| {
         "rounds: every test passes with the same chance (iid). Engines measure acceptance that falls with position: \
          this checks the formulas and predicts no workload"
@@ -173,7 +175,10 @@ pub fn text(simulate: &Simulate, lines: &[Line], style: Style) -> String {
     parts.extend(simulate.alpha.map(|alpha| rounds_text(alpha, simulate.rounds, lines, style)));
     let judged = || lines.iter().filter(|line| line.interval.is_some() && shown(line));
     let missed = judged().filter(|line| line.misses()).count();
-    parts.push(format!("{missed} of {} intervals miss theory (marked *); 1 in 20 does by chance", judged().count()));
+    parts.push(format!(
+        "{missed} of these {} intervals miss theory (marked *); about 1 in 20 does by chance",
+        judged().count()
+    ));
     parts.join("\n\n")
 }
 
@@ -188,7 +193,7 @@ fn rule_text(laws: &Pair, lines: &[Line], style: Style, bullet: &str) -> String 
     let mut table = table(&header.map(str::to_owned), style);
     for (line, q) in of(Quantity::TokenShare).zip(laws.q().chances()).take(MOST_TOKENS) {
         let token = line.at.unwrap_or_default().to_string();
-        let cells = [token, shortest(line.theory), shortest(*q), four(line.simulated), interval(line)];
+        let cells = [token, brief(line.theory), brief(*q), four(line.simulated), interval(line)];
         table.add_row(cells.map(right));
     }
     let all = laws.p().chances().len();
@@ -200,11 +205,11 @@ fn rule_text(laws: &Pair, lines: &[Line], style: Style, bullet: &str) -> String 
     });
     let distance = of(Quantity::TotalVariation).map(|line| {
         format!(
-            "total variation of what came out from p: {}. Noise alone gives {}, and stays below {} in 95 % of runs; \
-             q itself is {} away",
+            "total variation of what came out from p: {}. Noise alone gives about {}, and stays below {} in 95 % of runs \
+             or more; q itself is {} away",
             four(line.simulated),
             four(Some(line.theory)),
-            four(Some(line.theory + reach(line.trials))),
+            four(Some((line.theory + reach(line.trials)).min(1.0))),
             four(Some(laws.total_variation()))
         )
     });
@@ -246,6 +251,12 @@ fn four(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{value:.4}"))
 }
 
+/// A chance as it was written, or in four places if that is long.
+fn brief(chance: f64) -> String {
+    let written = shortest(chance);
+    if written.len() > 6 { four(Some(chance)) } else { written }
+}
+
 fn interval(line: &Line) -> String {
     let mark = if line.misses() { " *" } else { "" };
     line.interval.map_or_else(String::new, |(low, high)| format!("{low:.4} to {high:.4}{mark}"))
@@ -264,7 +275,7 @@ mod tests {
         assert_eq!((interval(&missing), interval(&around)), ("0.4000 to 0.6000 *".into(), "0.4000 to 0.6000".into()));
         let simulate = Simulate { rounds: 10, alpha: None, k: Vec::new(), laws: None };
         let text = text(&simulate, &[missing, around], Style::Plain);
-        assert!(text.starts_with("1 of 2 intervals miss theory"), "{text}");
+        assert!(text.starts_with("1 of these 2 intervals miss theory"), "{text}");
     }
 
     /// sqrt(ln 20 / 400000).

@@ -73,3 +73,14 @@ fn half_a_study_is_half_the_output() {
     }
     assert!(!folder.path().join("nothing").exists());
 }
+
+/// A round in a million differs: the sample says nothing of the variance, and theory is no miss.
+#[test]
+fn few_or_equal_rounds_leave_a_wide_interval() {
+    let folder = folder();
+    for set in [["simulate.rounds=2000", "simulate.alpha=0.999999"], ["simulate.rounds=1", "simulate.alpha=0.7"]] {
+        let all = ["simulate", "--write", "none", "--set", set[0], "--set", set[1]];
+        let ran = run_well(folder.path(), &all);
+        assert!(ran.stdout.contains("0 of these 11 intervals miss theory"), "{}", ran.stdout);
+    }
+}

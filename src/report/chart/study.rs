@@ -62,13 +62,13 @@ fn rounds_chart(alpha: Probability, simulate: &Simulate, seen: &[RoundTrials], t
         caption += &format!("  {} of {all} draft lengths.", shown.len());
     }
     if simulate.k.iter().any(|&k| k >= MOST_GROUPS as u64) {
-        caption += &format!("  Counts above {} are not shown.", MOST_GROUPS - 1);
+        caption += &format!("  The last of {MOST_GROUPS} bars holds higher counts too.");
     }
     let heading = Heading {
         title: format!("Accepted drafts of a round: {title}"),
         subtitle: format!("{} rounds of each draft length, alpha {}", simulate.rounds, shortest(alpha.get())),
         caption,
-        trust: trust(simulate),
+        trust: trust(simulate).split_off(1),
     };
     let body = Body::Bars(Bars {
         x_label: "accepted drafts".to_owned(),
@@ -84,10 +84,17 @@ fn rounds_plot(alpha: Probability, k: u64, seen: &RoundTrials) -> BarPlot {
     let law = Accepted::iid(alpha, k);
     let rounds = seen.rounds() as f64;
     let share = |at: usize| seen.by_accepted.get(at).map_or(0.0, |&count| count as f64 / rounds);
-    let groups = law.pmf().iter().take(MOST_GROUPS).enumerate().map(|(at, &theory)| vec![theory, share(at)]);
+    let all = law.pmf().iter().enumerate().map(|(at, &theory)| [theory, share(at)]);
+    let groups = all.enumerate().fold(Vec::new(), |mut groups: Vec<Vec<f64>>, (at, heights)| {
+        match groups.last_mut().filter(|_| at >= MOST_GROUPS) {
+            Some(last) => last.iter_mut().zip(heights).for_each(|(sum, height)| *sum += height),
+            None => groups.push(heights.to_vec()),
+        }
+        groups
+    });
     let formula = expected_tokens(alpha, k);
     let tokens = seen
-        .tokens_per_pass()
+        .tokens_per_pass(k)
         .map_or_else(String::new, |tokens| format!(": {:.3} tokens per pass (formula {formula:.3})", tokens.value));
-    BarPlot { title: format!("k = {k}{tokens}"), groups: groups.collect() }
+    BarPlot { title: format!("k = {k}{tokens}"), groups }
 }
