@@ -6,6 +6,7 @@ pub mod files;
 pub mod terminal;
 
 mod catalog;
+mod explain;
 mod forms;
 mod init;
 mod opening;
@@ -33,6 +34,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     match &args.command {
         Command::Sweep(args) => sweep::sweep(args),
         Command::Simulate(args) => simulate::simulate(args),
+        Command::Explain(args) => explain::explain(args),
         Command::Init(args) => init::init(args),
         Command::Catalog(args) => catalog::catalog(args),
     }

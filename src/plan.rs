@@ -1,6 +1,7 @@
 //! Cost and acceptance combined: what a round costs, what it yields, and whether that pays.
 
 pub mod choose;
+pub mod point;
 pub mod round;
 pub mod setup;
 pub mod speedup;

@@ -6,6 +6,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
+use crate::units::Probability;
 use crate::words::{ColorChoice, FileForm, Format, Kind, ListFormat};
 
 /// Will speculative decoding pay on your hardware, with which drafter, draft length and up to which load?
@@ -30,6 +31,8 @@ pub enum Command {
     Simulate(SimulateArgs),
     /// What is built in and what your own folders add, with figures, sources and what follows from them.
     Catalog(CatalogArgs),
+    /// One point taken apart: operators, bytes, FLOPs, bounds, what makes the speedup, memory.
+    Explain(ExplainArgs),
     /// Write a commented scenario to start from.
     Init(InitArgs),
 }
@@ -42,6 +45,7 @@ impl Command {
             Self::Sweep(args) => args.common.color,
             Self::Simulate(args) => args.common.color,
             Self::Catalog(args) => args.color,
+            Self::Explain(args) => args.common.color,
             Self::Init(args) => args.color,
         }
     }
@@ -113,6 +117,49 @@ impl SweepArgs {
     pub fn draws_charts(&self) -> bool {
         self.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg))
     }
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  specplan explain                                     the founding study at its first batch
+  specplan explain --batch 64 --k 4                    another point
+  specplan explain --set hardware=h100-sxm5-80gb --set target=llama-3.1-8b \\
+      --set drafters.llama-1b.model.id=llama-3.2-1b --set roofline=per_op --batch 64 --k 4")]
+pub struct ExplainArgs {
+    /// Flags that every command has.
+    #[command(flatten)]
+    pub common: CommonArgs,
+    /// Sequences decoded together [default: the scenario's first].
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..=1_000_000_000), allow_negative_numbers = true)]
+    pub batch: Option<u64>,
+    /// Tokens in each sequence's KV cache [default: the scenario's first].
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(0..=1_000_000_000), allow_negative_numbers = true)]
+    pub context: Option<u64>,
+    /// Draft length [default: the best up to the scenario's largest].
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(0..=1_000_000), allow_negative_numbers = true)]
+    pub k: Option<u64>,
+    /// Per-test acceptance [default: the last of the drafter's].
+    #[arg(long, value_name = "ALPHA", value_parser = probability, allow_negative_numbers = true)]
+    pub alpha: Option<Probability>,
+    /// Which drafter, by its name in the scenario [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub drafter: Option<String>,
+    /// Folder for result files; made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "output")]
+    pub out: PathBuf,
+    /// Files to write, separated by commas: csv, json or none.
+    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "csv")]
+    pub write: Vec<FileForm>,
+    /// What goes to standard output.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
+fn probability(text: &str) -> Result<Probability, String> {
+    let number: f64 = text.parse().map_err(|_| "a fraction from 0 to 1 is due".to_owned())?;
+    Probability::new(number).map_err(|error| error.to_string())
 }
 
 /// Arguments of `init`.

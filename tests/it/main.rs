@@ -7,6 +7,7 @@ mod bad_inputs;
 mod catalog;
 mod cli;
 mod exercises;
+mod explain;
 mod files;
 mod golden;
 mod init;

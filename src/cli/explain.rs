@@ -1,0 +1,145 @@
+//! `specplan explain`: one point taken apart.
+
+use serde_json::{Value, json};
+
+use crate::acceptance::model::{Process, process, processes};
+use crate::catalog::load::Loaded;
+use crate::cli::args::ExplainArgs;
+use crate::cli::error::Error;
+use crate::cli::forms::Forms;
+use crate::cli::opening::{inputs, open};
+use crate::cli::publish::publish;
+use crate::cli::terminal;
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::plan::choose::best_k;
+use crate::plan::point::Point;
+use crate::report::explanation::{self, Explained};
+use crate::report::manifest::manifest;
+use crate::report::table::Style;
+use crate::report::trust;
+use crate::sweep::grid::{Block, Grid};
+use crate::words::Format;
+
+pub(super) fn explain(args: &ExplainArgs) -> Result<(), Error> {
+    let forms = Forms::of(&args.write)?;
+    if !forms.charts.is_empty() {
+        return Err(Error::Usage("explain draws no charts in this version: use --write csv, json or none".to_owned()));
+    }
+    let loaded = open(&args.common)?;
+    let grid = Grid::new(&loaded.scenario, u64::MAX)
+        .map_err(|error| Error::Input(vec![Diagnostic::error("missing-figure", error.to_string()).at(&loaded.root)]))?;
+    let block = block(args, &grid)?;
+    let explained = explained(args, &grid, block)?;
+    let manifest = described(&loaded, &explained);
+    let results = forms.open(&args.out, &loaded.scenario.name, "explain", args.common.quiet)?;
+    let csv = explanation::csv(&explained).map_err(|error| Error::Internal(error.to_string()))?;
+    let json = explanation::json(&explained, &manifest);
+    let published = match results {
+        Some(mut results) => {
+            if forms.csv {
+                results.add("csv", &csv)?;
+            }
+            if forms.json {
+                results.add("json", &json)?;
+            }
+            Some(publish(results, manifest)?)
+        }
+        None => None,
+    };
+    let shown = show(args, &loaded, block, &explained, &csv, &json);
+    if let Some(published) = published.filter(|_| !args.common.quiet) {
+        published.tell();
+    }
+    shown
+}
+
+/// The first combination, or the first with the drafter asked for.
+fn block<'g, 's>(args: &ExplainArgs, grid: &'g Grid<'s>) -> Result<&'g Block<'s>, Error> {
+    let Some(wanted) = &args.drafter else {
+        return grid.blocks.first().ok_or_else(|| Error::Internal("a study without a combination".to_owned()));
+    };
+    let labels = || grid.blocks.iter().filter_map(|block| block.labels.drafter);
+    grid.blocks.iter().find(|block| block.labels.drafter == Some(wanted)).ok_or_else(|| {
+        let meant = nearest(wanted, labels()).map_or_else(String::new, |meant| format!("; did you mean \"{meant}\"?"));
+        Error::Usage(format!("--drafter {wanted}: the scenario has no such drafter{meant}"))
+    })
+}
+
+fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<Explained, Error> {
+    let batch = args.batch.unwrap_or_else(|| grid.batch.get(0));
+    let context = args.context.unwrap_or_else(|| grid.context.get(0));
+    let process = block.drafter.map(|drafter| {
+        let model = &drafter.acceptance.model;
+        process(model, processes(model) - 1)
+    });
+    let process = match (process, args.alpha) {
+        (Some(_), Some(alpha)) => Some(Process::Iid { alpha }),
+        (process, _) => process,
+    };
+    if block.drafter.is_none() && (args.k.is_some_and(|k| k > 0) || args.alpha.is_some()) {
+        return Err(Error::Usage("--k and --alpha need a drafter, and the scenario has none".to_owned()));
+    }
+    let best = |process: &Process| {
+        let most = block.k.iter().max().unwrap_or(0);
+        best_k(&block.setup, process, batch as f64, context as f64, most).k
+    };
+    let k = args.k.or_else(|| process.as_ref().map(best)).unwrap_or(0);
+    let labels = &block.labels;
+    let heading = format!(
+        "{}, target {}, drafter {}, batch {batch}, context {context}, k {k}, engine {} ({} roofline)",
+        labels.hardware,
+        labels.target,
+        labels.drafter.unwrap_or("none"),
+        labels.engine,
+        labels.roofline
+    );
+    Ok(Explained {
+        heading,
+        k,
+        alpha: process.as_ref().and_then(Process::alpha),
+        tokens_per_pass: process.map_or(1.0, |process| process.tokens_per_pass(k)),
+        point: Point::new(&block.setup, batch, context, k),
+    })
+}
+
+fn described(loaded: &Loaded, explained: &Explained) -> Value {
+    let shape = &explained.point.plain.shape;
+    let options = json!({
+        "point": explained.heading,
+        "batch": shape.batch,
+        "context": shape.context,
+        "k": explained.k,
+        "alpha": explained.alpha,
+    });
+    manifest("explain", &loaded.scenario, &inputs(loaded), &options)
+}
+
+fn show(
+    args: &ExplainArgs,
+    loaded: &Loaded,
+    block: &Block<'_>,
+    explained: &Explained,
+    csv: &[u8],
+    json: &[u8],
+) -> Result<(), Error> {
+    let title = &loaded.scenario.title;
+    let mut trust = vec![trust::profile(block.engine)];
+    trust.extend(block.drafter.map(trust::acceptance));
+    match args.format {
+        Format::Text => {
+            let text = explanation::text(explained, Style::Plain);
+            return terminal::print(format!("{title}\n{text}\n\n{}\n", trust.join("\n")).as_bytes());
+        }
+        Format::Md => {
+            let text = explanation::text(explained, Style::Markdown);
+            let trust: Vec<String> = trust.iter().map(|line| format!("- {line}")).collect();
+            return terminal::print(format!("## {title}\n\n{text}\n\n{}\n", trust.join("\n")).as_bytes());
+        }
+        Format::Csv => terminal::print(csv)?,
+        Format::Json => terminal::print(json)?,
+    }
+    if !args.common.quiet {
+        trust.iter().for_each(|line| terminal::note(line));
+    }
+    Ok(())
+}

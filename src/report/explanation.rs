@@ -1,0 +1,272 @@
+//! One point taken apart, as text, Markdown, CSV and JSON.
+
+use comfy_table::Table;
+use serde_json::{Value, json};
+
+use crate::cost::pass::Timing;
+use crate::plan::point::{Part, PassApart, Point};
+use crate::plan::speedup::speedup;
+use crate::report::number::shortest;
+use crate::report::table::{Style, right, table};
+use crate::report::{csv, json};
+use crate::sweep::row::Cell;
+use crate::units::{Bytes, Seconds};
+use crate::words::Bound;
+
+/// The columns of `explain`'s CSV: an operator of a pass in each row, and each pass as it is priced.
+pub const COLUMNS: [&str; 13] = [
+    "pass",
+    "operator",
+    "batch",
+    "new_tokens_per_seq",
+    "context",
+    "flops",
+    "weight_bytes",
+    "kv_read_bytes",
+    "kv_written_bytes",
+    "compute_s",
+    "memory_s",
+    "time_s",
+    "bound",
+];
+/// The row of a pass as it is priced.
+const PRICED: &str = "priced";
+/// The operator of a model that is known by its totals.
+const WHOLE: &str = "whole pass";
+
+/// A point with what it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// Device, target, drafter, engine.
+    pub heading: String,
+    /// Draft length; 0 without a drafter.
+    pub k: u64,
+    /// Per-test acceptance, where there is a single one.
+    pub alpha: Option<f64>,
+    /// Expected tokens of a round.
+    pub tokens_per_pass: f64,
+    /// The point.
+    pub point: Point,
+}
+
+/// How the speedup comes about, in plain steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factors {
+    /// Tokens of a round: the speedup if nothing cost more than a plain step.
+    pub tokens_per_pass: f64,
+    /// Verification over the plain step.
+    pub verify: f64,
+    /// All drafts over the plain step.
+    pub draft: f64,
+    /// What else a round costs, over the plain step.
+    pub overhead: f64,
+    /// What remains.
+    pub speedup: f64,
+}
+
+impl Explained {
+    /// The factors: `speedup = tokens_per_pass / (verify + draft + overhead)`.
+    #[must_use]
+    pub fn factors(&self) -> Factors {
+        let (plain, round) = (self.point.plain.cost.seconds(), &self.point.round);
+        let steps = |time: Seconds| time.get() / plain.get();
+        Factors {
+            tokens_per_pass: self.tokens_per_pass,
+            verify: steps(round.verify.seconds()),
+            draft: steps(round.draft),
+            overhead: steps(round.overhead),
+            speedup: speedup(self.tokens_per_pass, plain, round.seconds()),
+        }
+    }
+
+    fn passes(&self) -> impl Iterator<Item = (&'static str, &PassApart)> {
+        let draft = self.point.draft.as_ref().map(|pass| ("draft", pass));
+        [("plain", &self.point.plain)].into_iter().chain(draft).chain([("verify", &self.point.verify)])
+    }
+}
+
+/// What people read.
+#[must_use]
+pub fn text(explained: &Explained, style: Style) -> String {
+    let mut parts = vec![explained.heading.clone()];
+    parts.extend(explained.passes().map(|(name, pass)| pass_text(name, pass, style)));
+    parts.push(factors_text(explained, style));
+    parts.push(memory_text(&explained.point, style));
+    parts.join("\n\n")
+}
+
+fn pass_text(name: &str, pass: &PassApart, style: Style) -> String {
+    let header = ["operator", "arithmetic", "weights", "KV read", "KV written", "compute", "memory", "time", "bound"];
+    let mut table = table(&header.map(str::to_owned), style);
+    for Part { name, work, roofed } in &pass.parts {
+        let name = name.map_or(WHOLE, |name| name.as_str());
+        let bytes = |bytes: Bytes| if bytes == Bytes::ZERO { "-".to_owned() } else { bytes.to_string() };
+        table.add_row(
+            [
+                name.to_owned(),
+                work.flops.to_string(),
+                bytes(work.weights),
+                bytes(work.kv_read),
+                bytes(work.kv_written),
+                roofed.compute.to_string(),
+                roofed.memory.to_string(),
+                roofed.seconds().to_string(),
+                roofed.bound().to_string(),
+            ]
+            .map(right),
+        );
+    }
+    let shape = &pass.shape;
+    let what = match name {
+        "plain" => "A plain step",
+        "draft" => "One draft pass",
+        _ => "Verification",
+    };
+    let title = format!(
+        "{what}: {} x {} new tokens at context {}, {}, {}",
+        shape.batch,
+        shape.new_tokens_per_seq,
+        shape.context,
+        pass.cost.seconds(),
+        bound(pass.cost.bound())
+    );
+    let other = pass
+        .otherwise
+        .map(|(roofline, cost)| format!("under the {roofline} roofline: {}, {}", cost.seconds(), bound(cost.bound())));
+    let summed = match pass.cost.timing {
+        Timing::Summed { compute, memory } => {
+            Some(format!("{compute} in compute-bound operators and {memory} in memory-bound ones, one after another"))
+        }
+        Timing::Overlapped(roofed) if pass.parts.len() > 1 => Some(format!(
+            "all arithmetic, {}, beside all traffic, {}: the longer counts",
+            roofed.compute, roofed.memory
+        )),
+        Timing::Overlapped(_) => None,
+    };
+    block(&title, &table, summed.into_iter().chain(other).collect(), style)
+}
+
+fn bound(bound: Bound) -> String {
+    format!("{bound}-bound")
+}
+
+fn factors_text(explained: &Explained, style: Style) -> String {
+    let factors = explained.factors();
+    let mut table = table(&["what", "in plain steps", "speedup so far"].map(str::to_owned), style);
+    let mut cost = 0.0;
+    let alpha = explained.alpha.map_or_else(String::new, |alpha| format!(" at alpha {}", shortest(alpha)));
+    let first = format!("{:.3} tokens per pass{alpha}, k = {}", factors.tokens_per_pass, explained.k);
+    table.add_row([first, "1.000".to_owned(), format!("{:.3}x", factors.tokens_per_pass)].map(right));
+    let steps = [("verification", factors.verify), ("all drafts", factors.draft), ("overhead", factors.overhead)];
+    for (what, share) in steps {
+        cost += share;
+        let row = [what.to_owned(), format!("{share:.3}"), format!("{:.3}x", factors.tokens_per_pass / cost)];
+        table.add_row(row.map(right));
+    }
+    let note = "the first line is the limit: drafts for nothing, and verification as cheap as a plain step".to_owned();
+    block(&format!("Speedup {:.2}x", factors.speedup), &table, vec![note], style)
+}
+
+fn memory_text(point: &Point, style: Style) -> String {
+    let mut table = table(&["memory", "bytes"].map(str::to_owned), style);
+    for (name, bytes) in memory(point) {
+        table.add_row([name.to_owned(), bytes.to_string()].map(right));
+    }
+    let total = point.memory.total();
+    let fits = if total <= point.usable { "fits in" } else { "does not fit in" };
+    block(&format!("Memory: {total}, {fits} the usable {}", point.usable), &table, Vec::new(), style)
+}
+
+fn memory(point: &Point) -> [(&'static str, Bytes); 5] {
+    [
+        ("target weights", point.memory.target_weights),
+        ("target KV", point.memory.target_kv),
+        ("drafter weights", point.memory.drafter_weights),
+        ("drafter KV", point.memory.drafter_kv),
+        ("reserve", point.memory.reserve),
+    ]
+}
+
+fn block(title: &str, table: &Table, notes: Vec<String>, style: Style) -> String {
+    let rows: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    let (title, gap, bullet) = match style {
+        Style::Markdown => (format!("### {title}\n"), "\n\n", "- "),
+        Style::Plain | Style::Ansi => (title.to_owned(), "\n", "  "),
+    };
+    let notes: Vec<String> = notes.into_iter().map(|note| format!("{bullet}{note}")).collect();
+    let foot = if notes.is_empty() { String::new() } else { format!("{gap}{}", notes.join("\n")) };
+    format!("{title}\n{}{foot}", rows.join("\n"))
+}
+
+fn cells(explained: &Explained) -> Vec<[Cell<'static>; COLUMNS.len()]> {
+    explained.passes().flat_map(|(name, pass)| pass_cells(name, pass)).collect()
+}
+
+fn pass_cells(name: &'static str, pass: &PassApart) -> Vec<[Cell<'static>; COLUMNS.len()]> {
+    let shape = pass.shape;
+    let row = |operator: &'static str, work: crate::cost::ops::Work, times: [Cell<'static>; 3], bound: Bound| {
+        let [compute, memory, time] = times;
+        [
+            Cell::Text(name),
+            Cell::Text(operator),
+            Cell::Number(shape.batch),
+            Cell::Number(shape.new_tokens_per_seq),
+            Cell::Number(shape.context),
+            Cell::Number(work.flops.get()),
+            Cell::Number(work.weights.get()),
+            Cell::Number(work.kv_read.get()),
+            Cell::Number(work.kv_written.get()),
+            compute,
+            memory,
+            time,
+            Cell::Text(bound.as_str()),
+        ]
+    };
+    let seconds = |time: Seconds| Cell::Number(time.get());
+    let mut rows: Vec<_> = pass
+        .parts
+        .iter()
+        .map(|Part { name, work, roofed }| {
+            let times = [seconds(roofed.compute), seconds(roofed.memory), seconds(roofed.seconds())];
+            row(name.map_or(WHOLE, |name| name.as_str()), *work, times, roofed.bound())
+        })
+        .collect();
+    let priced = [Cell::Empty, Cell::Empty, seconds(pass.cost.seconds())];
+    rows.push(row(PRICED, pass.cost.work, priced, pass.cost.bound()));
+    rows
+}
+
+/// The CSV, header and rows.
+///
+/// # Errors
+///
+/// None in practice: the bytes go to memory.
+pub fn csv(explained: &Explained) -> ::csv::Result<Vec<u8>> {
+    let mut bytes = csv::names(&COLUMNS)?;
+    bytes.extend(csv::records(cells(explained).into_iter())?);
+    Ok(bytes)
+}
+
+/// `{"manifest": {…}, "factors": {…}, "memory": {…}, "rows": [{…}, …]}`.
+#[must_use]
+pub fn json(explained: &Explained, manifest: &Value) -> Vec<u8> {
+    let factors = explained.factors();
+    let rows: Vec<Value> = cells(explained).into_iter().map(|row| json::object(&COLUMNS, row)).collect();
+    let lines = memory(&explained.point).map(|(name, bytes)| (name.replace(' ', "_") + "_bytes", bytes.get().into()));
+    let mut memory: serde_json::Map<String, Value> = lines.into_iter().collect();
+    memory.insert("total_bytes".to_owned(), explained.point.memory.total().get().into());
+    memory.insert("usable_bytes".to_owned(), explained.point.usable.get().into());
+    let document = json!({
+        "manifest": manifest,
+        "factors": {
+            "tokens_per_pass": factors.tokens_per_pass,
+            "verify": factors.verify,
+            "draft": factors.draft,
+            "overhead": factors.overhead,
+            "speedup": factors.speedup,
+        },
+        "memory": memory,
+        "rows": rows,
+    });
+    format!("{document:#}\n").into_bytes()
+}
