@@ -149,8 +149,8 @@ pub struct ExplainArgs {
     /// Folder for result files; made if it is not there.
     #[arg(long, value_name = "DIR", default_value = "output")]
     pub out: PathBuf,
-    /// Files to write, separated by commas: csv, json or none.
-    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "csv")]
+    /// Files to write, separated by commas.
+    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "csv,png")]
     pub write: Vec<FileForm>,
     /// What goes to standard output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]

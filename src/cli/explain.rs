@@ -13,6 +13,7 @@ use crate::cli::terminal;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::plan::choose::best_k;
 use crate::plan::point::Point;
+use crate::report::chart;
 use crate::report::explanation::{self, Explained};
 use crate::report::manifest::manifest;
 use crate::report::table::Style;
@@ -22,9 +23,6 @@ use crate::words::Format;
 
 pub(super) fn explain(args: &ExplainArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.write)?;
-    if !forms.charts.is_empty() {
-        return Err(Error::Usage("explain draws no charts in this version: use --write csv, json or none".to_owned()));
-    }
     let loaded = open(&args.common)?;
     let grid = Grid::new(&loaded.scenario, u64::MAX)
         .map_err(|error| Error::Input(vec![Diagnostic::error("missing-figure", error.to_string()).at(&loaded.root)]))?;
@@ -41,6 +39,13 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<(), Error> {
             }
             if forms.json {
                 results.add("json", &json)?;
+            }
+            let charts = chart::point::charts(&explained, &loaded.scenario.title, &trust(block));
+            for form in &forms.charts {
+                for chart in &charts {
+                    let drawn = chart::drawn(chart, *form).map_err(|error| Error::Internal(error.to_string()))?;
+                    results.add(&drawn.ending, &drawn.bytes)?;
+                }
             }
             Some(publish(results, manifest)?)
         }
@@ -114,6 +119,10 @@ fn described(loaded: &Loaded, explained: &Explained) -> Value {
     manifest("explain", &loaded.scenario, &inputs(loaded), &options)
 }
 
+fn trust(block: &Block<'_>) -> Vec<String> {
+    std::iter::once(trust::profile(block.engine)).chain(block.drafter.map(trust::acceptance)).collect()
+}
+
 fn show(
     args: &ExplainArgs,
     loaded: &Loaded,
@@ -123,8 +132,7 @@ fn show(
     json: &[u8],
 ) -> Result<(), Error> {
     let title = &loaded.scenario.title;
-    let mut trust = vec![trust::profile(block.engine)];
-    trust.extend(block.drafter.map(trust::acceptance));
+    let trust = trust(block);
     match args.format {
         Format::Text => {
             let text = explanation::text(explained, Style::Plain);

@@ -47,6 +47,8 @@ pub struct Point {
     pub verify: PassApart,
     /// The round.
     pub round: Round,
+    /// The device's rates for the target.
+    pub rates: Rates,
     /// Memory with the drafter.
     pub memory: Footprint,
     /// Memory that may be used.
@@ -72,6 +74,7 @@ impl Point {
             draft,
             verify: target(PassShape::verify(sequences, if drafting { k as f64 + 1.0 } else { 1.0 }, cached)),
             round: round(setup, &step, sequences, cached, k),
+            rates: setup.rates,
             memory: setup.memory(batch, context, k),
             usable: setup.usable(),
         }

@@ -1,9 +1,10 @@
 //! Charts for capacity reviews: speedup against batch, speedup against k, and a batch x k heat map; for
-//! simulations bars.
+//! simulations bars, for an explained point its roofline and its round.
 //!
 //! [`spec`] and [`study`] turn results into descriptions of charts, plain values; the rest draws them, as PNG or
 //! SVG, with an embedded font, so that no system library takes part.
 
+pub mod point;
 pub mod spec;
 pub mod study;
 
@@ -15,6 +16,8 @@ mod heat;
 mod lines;
 mod palette;
 mod plot;
+mod roofline;
+mod stack;
 
 pub use canvas::ChartError;
 
@@ -81,6 +84,8 @@ fn draw<DB: plotters::prelude::DrawingBackend>(
     match &chart.body {
         spec::Body::Lines(body) => lines::draw(root, scale, &chart.heading, body),
         spec::Body::Heat(body) => heat::draw(root, scale, &chart.heading, body),
+        spec::Body::Roofline(body) => roofline::draw(root, scale, &chart.heading, body),
+        spec::Body::Stacks(body) => stack::draw(root, scale, &chart.heading, body),
         spec::Body::Bars(body) => bars::draw(root, scale, &chart.heading, body),
     }
 }

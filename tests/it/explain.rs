@@ -1,6 +1,6 @@
 //! `specplan explain`: one point taken apart.
 
-use std::fs::read;
+use std::fs::{read, write};
 
 use serde_json::Value;
 
@@ -120,4 +120,24 @@ fn files_and_standard_output_agree() {
     let ran = run_well(folder.path(), &["explain", "--write", "csv,json", "--format", "csv", "--out", "x"]);
     assert_eq!(ran.stdout.as_bytes(), read(folder.path().join("x/founding-study.explain.csv")).unwrap());
     assert_eq!(names(&folder.path().join("x")).len(), 3);
+    run_well(folder.path(), &["explain", "--write", "png,svg", "--out", "y"]);
+    let charts = ["roofline.png", "roofline.svg", "round.png", "round.svg"];
+    let found = names(&folder.path().join("y"));
+    assert!(charts.iter().all(|chart| found.contains(&format!("founding-study.explain.{chart}"))), "{found:?}");
+}
+
+/// Without a drafter, with one that is no model, at no draft and at no context.
+#[test]
+fn points_at_the_edges_are_drawn_too() {
+    let folder = folder();
+    let text = "title = \"t\"\nhardware = \"l4-24gb\"\ntarget = \"qwen3-8b\"\n";
+    write(folder.path().join("plain.toml"), text).unwrap();
+    for flags in [
+        &["--scenario", "./plain.toml"][..],
+        &["--set", "drafters.llama-1b.constant.cost_ratio=0"],
+        &["--k", "0"],
+        &["--context", "0", "--batch", "100000"],
+    ] {
+        run_well(folder.path(), &[&["explain", "--write", "png,svg,csv,json"], flags].concat());
+    }
 }

@@ -47,6 +47,16 @@ impl TickedAxis {
         Self { from: 0.0, to: most, log: false, ticks }
     }
 
+    /// A logarithmic axis between two numbers above zero, ticks at powers of two.
+    pub(super) fn log(from: f64, to: f64) -> Self {
+        Self { from, to, log: true, ticks: powers(from, to, MOST_TICKS) }
+    }
+
+    /// The same axis without ticks.
+    pub(super) fn without_ticks(self) -> Self {
+        Self { ticks: Vec::new(), ..self }
+    }
+
     /// Slots for bars at 0, 1, 2, …, with room beside the first and the last.
     pub(super) fn slots(count: usize) -> Self {
         let last = count.saturating_sub(1) as f64;

@@ -43,6 +43,61 @@ pub enum Body {
     Heat(Heat),
     /// Shares side by side.
     Bars(Bars),
+    /// Passes under the limits of a device.
+    Roofline(RooflinePlot),
+    /// Times made of parts.
+    Stacks(Stacks),
+}
+
+/// A device's limits and passes under them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RooflinePlot {
+    /// TFLOP/s.
+    pub peak: f64,
+    /// TB/s.
+    pub bandwidth: f64,
+    /// The passes, in the order of their colours.
+    pub passes: Vec<PassSpots>,
+}
+
+/// A pass and its operators.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassSpots {
+    /// Its name.
+    pub name: String,
+    /// The whole pass.
+    pub whole: RoofSpot,
+    /// Operators with arithmetic.
+    pub operators: Vec<RoofSpot>,
+}
+
+/// Where work stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoofSpot {
+    /// FLOP for each byte.
+    pub intensity: f64,
+    /// TFLOP/s.
+    pub rate: f64,
+}
+
+/// Bars made of parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stacks {
+    /// What a height is.
+    pub y_label: String,
+    /// Names of the parts, from the bottom up and in the order of their colours.
+    pub names: Vec<String>,
+    /// The bars.
+    pub bars: Vec<Stack>,
+}
+
+/// A bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stack {
+    /// What stands above it.
+    pub label: String,
+    /// Heights of its first parts.
+    pub parts: Vec<f64>,
 }
 
 /// Plots of bars that share labels and legend.
@@ -227,7 +282,7 @@ impl Body {
             Self::Heat(body) => {
                 body.plots.iter().flat_map(|plot| plot.cells.iter().flatten().flatten()).any(|point| !point.fits)
             }
-            Self::Bars(_) => false,
+            Self::Bars(_) | Self::Roofline(_) | Self::Stacks(_) => false,
         }
     }
 }
