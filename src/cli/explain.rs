@@ -98,8 +98,10 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
         labels.engine,
         labels.roofline
     );
+    let first = Point::new(&block.setup, 1, context, 1);
     Ok(Explained {
         heading,
+        first_draft_ratio: block.drafter.map(|_| first.round.draft.get() / first.plain.cost.seconds().get()),
         k,
         alpha: process.as_ref().and_then(Process::alpha),
         tokens_per_pass: process.map_or(1.0, |process| process.tokens_per_pass(k)),

@@ -45,6 +45,8 @@ pub struct Explained {
     pub alpha: Option<f64>,
     /// Expected tokens of a round.
     pub tokens_per_pass: f64,
+    /// A draft over a plain step at batch 1 and the same context; none where nothing is drafted.
+    pub first_draft_ratio: Option<f64>,
     /// The point.
     pub point: Point,
 }
@@ -163,8 +165,34 @@ fn factors_text(explained: &Explained, style: Style) -> String {
         let row = [what.to_owned(), format!("{share:.3}"), format!("{:.3}x", factors.tokens_per_pass / cost)];
         table.add_row(row.map(right));
     }
-    let note = "the first line is the limit: drafts for nothing, and verification as cheap as a plain step".to_owned();
-    block(&format!("Speedup {:.2}x", factors.speedup), &table, vec![note], style)
+    let mut notes =
+        vec!["the first line is the limit: drafts for nothing, and verification as cheap as a plain step".to_owned()];
+    notes.extend(readings(explained, &factors));
+    block(&format!("Speedup {:.2}x", factors.speedup), &table, notes, style)
+}
+
+/// What the factors mean, where a reader might take them for something else.
+fn readings(explained: &Explained, factors: &Factors) -> Vec<String> {
+    let Some(first) = explained.first_draft_ratio.filter(|_| explained.k > 0) else { return Vec::new() };
+    let ratio = factors.draft / explained.k as f64;
+    let mut notes = vec![format!("a draft costs {ratio:.3} of a plain step; at batch 1 it costs {first:.3}")];
+    if factors.verify < 1.0 + 1e-9 && ratio > first * 1.01 {
+        notes.push(
+            "verification costs no more than a plain step here: what the batch takes from the speedup is the drafter's \
+             KV, not arithmetic"
+                .to_owned(),
+        );
+    }
+    let hidden = matches!(explained.point.verify.cost.timing, Timing::Overlapped(roofed)
+        if roofed.bound() == Bound::Memory && roofed.compute > roofed.memory * 0.25);
+    if hidden {
+        notes.push(
+            "one maximum hides verification's arithmetic behind its KV reads; operators that run one after another \
+             cannot: per_op prices that for models known by their layers"
+                .to_owned(),
+        );
+    }
+    notes
 }
 
 fn memory_text(point: &Point, style: Style) -> String {

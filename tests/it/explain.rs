@@ -41,6 +41,13 @@ fn a_point_as_text() {
     insta::assert_snapshot!(run_well(folder.path(), &all).stdout);
 }
 
+#[test]
+fn the_founding_study_where_its_speedup_falls() {
+    let folder = folder();
+    let all = ["explain", "--write", "none", "--batch", "64", "--k", "4"];
+    insta::assert_snapshot!(run_well(folder.path(), &all).stdout);
+}
+
 /// By hand, 64 x 5 = 320 tokens, 32 layers, 989.4 TFLOP/s, 3.35 TB/s. qkv: 4096 x 6144 parameters; o: 4096^2;
 /// gate and up: 2 x 4096 x 14336; down: half of that; head: 128256 x 4096. KV: 131072 B for each of 64 x 2048
 /// tokens read and 320 written; keys: 5 x 2048 + 15 for each sequence, 4 x 4096 FLOPs in each layer.
