@@ -16,6 +16,7 @@ use crate::plan::point::Point;
 use crate::report::chart;
 use crate::report::explanation::{self, Explained};
 use crate::report::manifest::manifest;
+use crate::report::number::shortest;
 use crate::report::table::Style;
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
@@ -28,6 +29,12 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<(), Error> {
         .map_err(|error| Error::Input(vec![Diagnostic::error("missing-figure", error.to_string()).at(&loaded.root)]))?;
     let block = block(args, &grid)?;
     let explained = explained(args, &grid, block)?;
+    if args.drafter.is_none() && grid.blocks.len() > 1 && !args.common.quiet {
+        let all = grid.blocks.len();
+        terminal::note(&format!(
+            "the first of {all} combinations; choose with --drafter, --set hardware=, --set target="
+        ));
+    }
     let manifest = described(&loaded, &explained);
     let results = forms.open(&args.out, &loaded.scenario.name, "explain", args.common.quiet)?;
     let csv = explanation::csv(&explained).map_err(|error| Error::Internal(error.to_string()))?;
@@ -65,8 +72,14 @@ fn block<'g, 's>(args: &ExplainArgs, grid: &'g Grid<'s>) -> Result<&'g Block<'s>
     };
     let labels = || grid.blocks.iter().filter_map(|block| block.labels.drafter);
     grid.blocks.iter().find(|block| block.labels.drafter == Some(wanted)).ok_or_else(|| {
-        let meant = nearest(wanted, labels()).map_or_else(String::new, |meant| format!("; did you mean \"{meant}\"?"));
-        Error::Usage(format!("--drafter {wanted}: the scenario has no such drafter{meant}"))
+        let mut known: Vec<&str> = labels().collect();
+        known.dedup();
+        let hint = match nearest(wanted, labels()) {
+            Some(meant) => format!("; did you mean \"{meant}\"?"),
+            None if known.is_empty() => ", nor any other".to_owned(),
+            None => format!("; it has {}", known.join(", ")),
+        };
+        Error::Usage(format!("--drafter \"{wanted}\": the scenario has no such drafter{hint}"))
     })
 }
 
@@ -89,32 +102,40 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
         best_k(&block.setup, process, batch as f64, context as f64, most).k
     };
     let k = args.k.or_else(|| process.as_ref().map(best)).unwrap_or(0);
-    let labels = &block.labels;
-    let heading = format!(
-        "{}, target {}, drafter {}, batch {batch}, context {context}, k {k}, engine {} ({} roofline)",
-        labels.hardware,
-        labels.target,
-        labels.drafter.unwrap_or("none"),
-        labels.engine,
-        labels.roofline
-    );
+    let alpha = process.as_ref().and_then(Process::alpha);
+    let point = Point::new(&block.setup, batch, context, k);
+    let heading = format!("{}, batch {batch}, context {context}, {}", who(block), rounds(block, k, alpha));
     let first = Point::new(&block.setup, 1, context, 1);
     Ok(Explained {
         heading,
         first_draft_ratio: block.drafter.map(|_| first.round.draft.get() / first.plain.cost.seconds().get()),
         k,
-        alpha: process.as_ref().and_then(Process::alpha),
+        alpha,
         tokens_per_pass: process.map_or(1.0, |process| process.tokens_per_pass(k)),
-        point: Point::new(&block.setup, batch, context, k),
+        point,
     })
+}
+
+/// Device, target and engine.
+fn who(block: &Block<'_>) -> String {
+    let labels = &block.labels;
+    format!("{}, target {}, engine {} ({})", labels.hardware, labels.target, labels.engine, labels.roofline)
+}
+
+/// Drafter, k and acceptance.
+fn rounds(block: &Block<'_>, k: u64, alpha: Option<f64>) -> String {
+    let Some(drafter) = block.drafter else { return "no drafter".to_owned() };
+    let model = drafter.source.model().map_or_else(String::new, |model| format!(" ({})", model.id));
+    let alpha = alpha.map_or_else(String::new, |alpha| format!(", alpha {}", shortest(alpha)));
+    format!("drafter {}{model}, k {k}{alpha}", drafter.label)
 }
 
 fn described(loaded: &Loaded, explained: &Explained) -> Value {
     let shape = &explained.point.plain.shape;
     let options = json!({
         "point": explained.heading,
-        "batch": shape.batch,
-        "context": shape.context,
+        "batch": shape.batch as u64,
+        "context": shape.context as u64,
         "k": explained.k,
         "alpha": explained.alpha,
     });

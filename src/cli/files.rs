@@ -219,7 +219,7 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if !folder.is_dir() {
         return Err(Error::Usage(format!("{}: there is no such folder; make it first", folder.display())));
     }
-    let failed = |error: std::io::Error| Error::Internal(format!("cannot write {}: {error}", path.display()));
+    let failed = |error: std::io::Error| Error::Internal(format!("cannot write {}: {}", path.display(), error.kind()));
     let mut file = temporary().tempfile_in(folder).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     file.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {

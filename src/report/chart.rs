@@ -4,6 +4,7 @@
 //! [`spec`] and [`study`] turn results into descriptions of charts, plain values; the rest draws them, as PNG or
 //! SVG, with an embedded font, so that no system library takes part.
 
+pub mod bodies;
 pub mod point;
 pub mod spec;
 pub mod study;

@@ -83,7 +83,8 @@ impl Explained {
 
     fn passes(&self) -> impl Iterator<Item = (&'static str, &PassApart)> {
         let draft = self.point.draft.as_ref().map(|pass| ("draft", pass));
-        [("plain", &self.point.plain)].into_iter().chain(draft).chain([("verify", &self.point.verify)])
+        let verify = self.first_draft_ratio.map(|_| ("verify", &self.point.verify));
+        [("plain", &self.point.plain)].into_iter().chain(draft).chain(verify)
     }
 }
 
@@ -153,6 +154,9 @@ fn bound(bound: Bound) -> String {
 }
 
 fn factors_text(explained: &Explained, style: Style) -> String {
+    if explained.first_draft_ratio.is_none() {
+        return "No drafter: there is nothing to speed up".to_owned();
+    }
     let factors = explained.factors();
     let mut table = table(&["what", "in plain steps", "speedup so far"].map(str::to_owned), style);
     let mut cost = 0.0;
@@ -173,9 +177,14 @@ fn factors_text(explained: &Explained, style: Style) -> String {
 
 /// What the factors mean, where a reader might take them for something else.
 fn readings(explained: &Explained, factors: &Factors) -> Vec<String> {
-    let Some(first) = explained.first_draft_ratio.filter(|_| explained.k > 0) else { return Vec::new() };
+    let Some(first) = explained.first_draft_ratio.filter(|_| explained.k > 0) else {
+        return vec!["k = 0 is plain decoding: no draft length pays more, unless --k asked for it".to_owned()];
+    };
     let ratio = factors.draft / explained.k as f64;
     let mut notes = vec![format!("a draft costs {ratio:.3} of a plain step; at batch 1 it costs {first:.3}")];
+    if explained.point.draft.is_none() {
+        notes.push("that is a constant of the scenario: such a drafter's memory is not counted".to_owned());
+    }
     if factors.verify < 1.0 + 1e-9 && ratio > first * 1.01 {
         notes.push(
             "verification costs no more than a plain step here: what the batch takes from the speedup is the drafter's \

@@ -5,11 +5,12 @@ use plotters::prelude::{DrawingBackend, RGBColor};
 use plotters::style::Color;
 
 use crate::report::chart::axis::TickedAxis;
+use crate::report::chart::bodies::{BarPlot, Bars};
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, legend, tiles};
 use crate::report::chart::palette;
 use crate::report::chart::plot::{Words, axes};
-use crate::report::chart::spec::{BarPlot, Bars, Heading};
+use crate::report::chart::spec::Heading;
 
 /// The part of a slot that bars fill.
 const FILLED: f64 = 0.8;

@@ -2,14 +2,22 @@
 //! decoding.
 
 use crate::plan::point::PassApart;
-use crate::report::chart::spec::{Body, Chart, Heading, PassSpots, RoofSpot, RooflinePlot, Stack, Stacks};
+use crate::report::chart::bodies::{PassSpots, RoofSpot, RooflinePlot, Stack, Stacks};
+use crate::report::chart::spec::{Body, Chart, Heading};
 use crate::report::explanation::Explained;
 use crate::units::{Bytes, Flops, Seconds};
 
 /// Roofline and round.
 #[must_use]
 pub fn charts(explained: &Explained, title: &str, trust: &[String]) -> Vec<Chart> {
-    vec![roofline(explained, title, trust), round(explained, title, trust)]
+    let point = &explained.point;
+    let mut charts = vec![roofline(explained, title, trust), round(explained, title, trust)];
+    if point.memory.total() > point.usable {
+        for chart in &mut charts {
+            chart.heading.caption += &format!("  Does not fit in the usable {}.", point.usable);
+        }
+    }
+    charts
 }
 
 fn roofline(explained: &Explained, title: &str, trust: &[String]) -> Chart {

@@ -4,11 +4,12 @@ use plotters::prelude::{Circle, DrawingBackend, PathElement, RGBColor};
 use plotters::style::Color;
 
 use crate::report::chart::axis::TickedAxis;
+use crate::report::chart::bodies::RooflinePlot;
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, legend};
 use crate::report::chart::palette::{self, INK};
 use crate::report::chart::plot::{Words, axes};
-use crate::report::chart::spec::{Heading, RooflinePlot};
+use crate::report::chart::spec::Heading;
 
 /// Draws the whole chart.
 pub(super) fn draw<DB: DrawingBackend>(
@@ -41,7 +42,9 @@ pub(super) fn draw<DB: DrawingBackend>(
             let mark = Circle::new((spot.intensity, spot.rate), radius, pen.stroke(color, 2.0));
             area.draw(&mark).map_err(ChartError::of)?;
         }
-        let mark = Circle::new((pass.whole.intensity, pass.whole.rate), pen.px(11.0), color.filled());
+        // Later passes are smaller, so that none hides another.
+        let size = pen.px((14.0 - 4.0 * at as f64).max(5.0));
+        let mark = Circle::new((pass.whole.intensity, pass.whole.rate), size, color.filled());
         area.draw(&mark).map_err(ChartError::of)?;
     }
     Ok(())

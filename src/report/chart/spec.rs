@@ -1,5 +1,6 @@
 //! What charts show, as plain values.
 
+use crate::report::chart::bodies::{Bars, RooflinePlot, Stacks};
 use crate::report::number::shortest;
 use crate::report::sample::{Panel, Point, Sample, spread, spread_by_factor};
 use crate::report::table::{MOST_PANELS, heading};
@@ -47,81 +48,6 @@ pub enum Body {
     Roofline(RooflinePlot),
     /// Times made of parts.
     Stacks(Stacks),
-}
-
-/// A device's limits and passes under them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RooflinePlot {
-    /// TFLOP/s.
-    pub peak: f64,
-    /// TB/s.
-    pub bandwidth: f64,
-    /// The passes, in the order of their colours.
-    pub passes: Vec<PassSpots>,
-}
-
-/// A pass and its operators.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PassSpots {
-    /// Its name.
-    pub name: String,
-    /// The whole pass.
-    pub whole: RoofSpot,
-    /// Operators with arithmetic.
-    pub operators: Vec<RoofSpot>,
-}
-
-/// Where work stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RoofSpot {
-    /// FLOP for each byte.
-    pub intensity: f64,
-    /// TFLOP/s.
-    pub rate: f64,
-}
-
-/// Bars made of parts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stacks {
-    /// What a height is.
-    pub y_label: String,
-    /// Names of the parts, from the bottom up and in the order of their colours.
-    pub names: Vec<String>,
-    /// The bars.
-    pub bars: Vec<Stack>,
-}
-
-/// A bar.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stack {
-    /// What stands above it.
-    pub label: String,
-    /// Heights of its first parts.
-    pub parts: Vec<f64>,
-}
-
-/// Plots of bars that share labels and legend.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bars {
-    /// What x counts, from 0.
-    pub x_label: String,
-    /// What a height is.
-    pub y_label: String,
-    /// Title of the legend.
-    pub legend: String,
-    /// Names of the bars of a group, in the order of their colours.
-    pub names: Vec<String>,
-    /// The plots.
-    pub plots: Vec<BarPlot>,
-}
-
-/// One set of bars.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BarPlot {
-    /// What is held fixed, empty if there is nothing else.
-    pub title: String,
-    /// Heights at each x, one for each name.
-    pub groups: Vec<Vec<f64>>,
 }
 
 /// Plots of lines that share axes and legend.

@@ -6,11 +6,12 @@ use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::report::chart::axis::TickedAxis;
+use crate::report::chart::bodies::Stacks;
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, legend};
 use crate::report::chart::palette::{self, INK};
 use crate::report::chart::plot::{Words, axes};
-use crate::report::chart::spec::{Heading, Stacks};
+use crate::report::chart::spec::Heading;
 
 /// Half the width of a bar, in slots.
 const HALF: f64 = 0.3;
