@@ -22,6 +22,9 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 could not finish, 2 wrong command line, 3 an input file is wrong,
 4 what was asked cannot run (such as: nothing fits), 5 a check asked for failed.";
 
+/// Seeds beyond this do not survive readers of JSON, nor does a scenario take them: 2^53.
+const LARGEST_SEED: u64 = 1 << 53;
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -214,7 +217,7 @@ pub struct CommonArgs {
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=256), allow_negative_numbers = true)]
     pub threads: Option<usize>,
     /// Seed of everything random, in place of the scenario's.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(0..=LARGEST_SEED), allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// No progress, notes or warnings on standard error.
     #[arg(long)]

@@ -133,7 +133,11 @@ impl Ranged for TickedAxis {
 
 impl ValueFormatter<f64> for TickedAxis {
     fn format_ext(&self, value: &f64) -> String {
-        if value.fract() == 0.0 && *value >= 0.0 { compact(*value as u64) } else { shortest(*value) }
+        match *value {
+            whole if whole.fract() == 0.0 && whole >= 0.0 => compact(whole as u64),
+            small if small.abs() < 0.01 => format!("{small:.1e}"),
+            other => shortest(other),
+        }
     }
 }
 
@@ -150,6 +154,14 @@ mod tests {
         assert_eq!(TickedAxis::slots(3).ticks, [0.0, 1.0, 2.0]);
         assert_eq!(TickedAxis::slots(25).ticks, [0.0, 5.0, 10.0, 15.0, 20.0]);
         assert!(TickedAxis::through(&(1..=1000).collect::<Vec<u64>>()).ticks.len() <= MOST_TICKS);
+    }
+
+    #[test]
+    fn labels_are_short() {
+        let axis = TickedAxis::log(1e-5, 1e9);
+        let labels: Vec<String> = axis.ticks.iter().map(|tick| axis.format_ext(tick)).collect();
+        assert!(labels.iter().all(|label| label.len() <= 8), "{labels:?}");
+        assert_eq!(axis.format_ext(&0.25), "0.25");
     }
 
     #[test]
