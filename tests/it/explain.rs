@@ -139,6 +139,8 @@ fn points_at_the_edges_are_drawn_too() {
     let folder = folder();
     let text = "title = \"t\"\nhardware = \"l4-24gb\"\ntarget = \"qwen3-8b\"\n";
     write(folder.path().join("plain.toml"), text).unwrap();
+    let ran = run_well(folder.path(), &["explain", "--scenario", "./plain.toml"]);
+    assert!(!ran.stderr.contains("round.png") && !ran.stdout.contains("Verification"), "{}{}", ran.stderr, ran.stdout);
     for flags in [
         &["--scenario", "./plain.toml"][..],
         &["--set", "drafters.llama-1b.constant.cost_ratio=0"],

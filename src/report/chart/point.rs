@@ -7,11 +7,12 @@ use crate::report::chart::spec::{Body, Chart, Heading};
 use crate::report::explanation::Explained;
 use crate::units::{Bytes, Flops, Seconds};
 
-/// Roofline and round.
+/// Roofline and, with a drafter, round.
 #[must_use]
 pub fn charts(explained: &Explained, title: &str, trust: &[String]) -> Vec<Chart> {
     let point = &explained.point;
-    let mut charts = vec![roofline(explained, title, trust), round(explained, title, trust)];
+    let mut charts = vec![roofline(explained, title, trust)];
+    charts.extend(explained.first_draft_ratio.map(|_| round(explained, title, trust)));
     if point.memory.total() > point.usable {
         for chart in &mut charts {
             chart.heading.caption += &format!("  Does not fit in the usable {}.", point.usable);
@@ -22,11 +23,8 @@ pub fn charts(explained: &Explained, title: &str, trust: &[String]) -> Vec<Chart
 
 fn roofline(explained: &Explained, title: &str, trust: &[String]) -> Chart {
     let point = &explained.point;
-    let named = [
-        ("plain step", Some(&point.plain)),
-        ("verification", Some(&point.verify)),
-        ("draft pass", point.draft.as_ref()),
-    ];
+    let verify = explained.first_draft_ratio.map(|_| &point.verify);
+    let named = [("plain step", Some(&point.plain)), ("verification", verify), ("draft pass", point.draft.as_ref())];
     let passes = named.into_iter().filter_map(|(name, pass)| Some(spots(name, pass?)));
     let rates = point.rates;
     let body = Body::Roofline(RooflinePlot {
