@@ -97,15 +97,9 @@ pub struct SweepArgs {
     /// Flags that every command has.
     #[command(flatten)]
     pub common: CommonArgs,
-    /// Folder for result files; made if it is not there.
-    #[arg(long, value_name = "DIR", default_value = "output")]
-    pub out: PathBuf,
-    /// Files to write, separated by commas.
-    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "csv,png")]
-    pub write: Vec<FileForm>,
-    /// What goes to standard output.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
     /// Leave out points that do not fit in memory.
     #[arg(long)]
     pub only_fitting: bool,
@@ -118,7 +112,7 @@ impl SweepArgs {
     /// Whether charts are asked for.
     #[must_use]
     pub fn draws_charts(&self) -> bool {
-        self.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg))
+        self.output.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg))
     }
 }
 
@@ -149,15 +143,9 @@ pub struct ExplainArgs {
     /// Which drafter, by its name in the scenario [default: the first].
     #[arg(long, value_name = "NAME")]
     pub drafter: Option<String>,
-    /// Folder for result files; made if it is not there.
-    #[arg(long, value_name = "DIR", default_value = "output")]
-    pub out: PathBuf,
-    /// Files to write, separated by commas.
-    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "csv,png")]
-    pub write: Vec<FileForm>,
-    /// What goes to standard output.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 fn probability(text: &str) -> Result<Probability, String> {
@@ -187,6 +175,14 @@ pub struct SimulateArgs {
     /// Flags that every command has.
     #[command(flatten)]
     pub common: CommonArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Where the results of a command go.
+#[derive(Debug, clap::Args)]
+pub struct OutputArgs {
     /// Folder for result files; made if it is not there.
     #[arg(long, value_name = "DIR", default_value = "output")]
     pub out: PathBuf,

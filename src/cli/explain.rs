@@ -7,26 +7,25 @@ use crate::catalog::load::Loaded;
 use crate::cli::args::ExplainArgs;
 use crate::cli::error::Error;
 use crate::cli::forms::Forms;
-use crate::cli::opening::{inputs, open};
+use crate::cli::opening::{inputs, no_grid, open};
 use crate::cli::publish::publish;
 use crate::cli::terminal;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::nearest;
 use crate::plan::choose::best_k;
 use crate::plan::point::Point;
 use crate::report::chart;
 use crate::report::explanation::{self, Explained};
 use crate::report::manifest::manifest;
 use crate::report::number::shortest;
-use crate::report::table::Style;
+use crate::report::table::{self, Style};
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
 use crate::words::Format;
 
 pub(super) fn explain(args: &ExplainArgs) -> Result<(), Error> {
-    let forms = Forms::of(&args.write)?;
+    let forms = Forms::of(&args.output.write)?;
     let loaded = open(&args.common)?;
-    let grid = Grid::new(&loaded.scenario, u64::MAX)
-        .map_err(|error| Error::Input(vec![Diagnostic::error("missing-figure", error.to_string()).at(&loaded.root)]))?;
+    let grid = Grid::new(&loaded.scenario, u64::MAX).map_err(|error| no_grid(&error, &loaded))?;
     let block = block(args, &grid)?;
     let explained = explained(args, &grid, block)?;
     if args.drafter.is_none() && grid.blocks.len() > 1 && !args.common.quiet {
@@ -36,7 +35,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<(), Error> {
         ));
     }
     let manifest = described(&loaded, &explained);
-    let results = forms.open(&args.out, &loaded.scenario.name, "explain", args.common.quiet)?;
+    let results = forms.open(&args.output.out, &loaded.scenario.name, "explain", args.common.quiet)?;
     let csv = explanation::csv(&explained).map_err(|error| Error::Internal(error.to_string()))?;
     let json = explanation::json(&explained, &manifest);
     let published = match results {
@@ -156,16 +155,10 @@ fn show(
 ) -> Result<(), Error> {
     let title = &loaded.scenario.title;
     let trust = trust(block);
-    match args.format {
-        Format::Text => {
-            let text = explanation::text(explained, Style::Plain);
-            return terminal::print(format!("{title}\n{text}\n\n{}\n", trust.join("\n")).as_bytes());
-        }
-        Format::Md => {
-            let text = explanation::text(explained, Style::Markdown);
-            let trust: Vec<String> = trust.iter().map(|line| format!("- {line}")).collect();
-            return terminal::print(format!("## {title}\n\n{text}\n\n{}\n", trust.join("\n")).as_bytes());
-        }
+    let page = |style| table::page(title, &explanation::text(explained, style), &trust, style);
+    match args.output.format {
+        Format::Text => return terminal::print(page(Style::Plain).as_bytes()),
+        Format::Md => return terminal::print(page(Style::Markdown).as_bytes()),
         Format::Csv => terminal::print(csv)?,
         Format::Json => terminal::print(json)?,
     }

@@ -20,15 +20,15 @@ use crate::parallel::{Failure, Outcome};
 use crate::report::chart;
 use crate::report::manifest::manifest;
 use crate::report::simulation::{self, Line};
-use crate::report::table::Style;
+use crate::report::table::{self, Style};
 use crate::words::Format;
 
 pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
-    let forms = Forms::of(&args.write)?;
+    let forms = Forms::of(&args.output.write)?;
     let loaded = open(&args.common)?;
     let simulate = section(&loaded)?;
     let stop = stop_on_signal()?;
-    let results = forms.open(&args.out, &loaded.scenario.name, "simulate", args.common.quiet)?;
+    let results = forms.open(&args.output.out, &loaded.scenario.name, "simulate", args.common.quiet)?;
     let study = run(args, simulate, loaded.scenario.seed, &stop)?;
     let lines = simulation::lines(simulate, &study);
     let manifest = described(&loaded, simulate);
@@ -124,17 +124,10 @@ impl Output<'_> {
     fn show(&self) -> Result<(), Error> {
         let title = &self.loaded.scenario.title;
         let trust = simulation::trust(self.simulate);
-        let text = |style| simulation::text(self.simulate, self.lines, style);
-        match self.args.format {
-            Format::Text => {
-                let text = text(Style::Plain);
-                return terminal::print(format!("{title}\n\n{text}\n\n{}\n", trust.join("\n")).as_bytes());
-            }
-            Format::Md => {
-                let trust: Vec<String> = trust.iter().map(|line| format!("- {line}")).collect();
-                let text = text(Style::Markdown);
-                return terminal::print(format!("## {title}\n\n{text}\n\n{}\n", trust.join("\n")).as_bytes());
-            }
+        let page = |style| table::page(title, &simulation::text(self.simulate, self.lines, style), &trust, style);
+        match self.args.output.format {
+            Format::Text => return terminal::print(page(Style::Plain).as_bytes()),
+            Format::Md => return terminal::print(page(Style::Markdown).as_bytes()),
             Format::Csv => terminal::print(&self.csv()?)?,
             Format::Json => terminal::print(&self.json())?,
         }

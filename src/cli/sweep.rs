@@ -9,11 +9,10 @@ use crate::cli::args::SweepArgs;
 use crate::cli::error::Error;
 use crate::cli::files::Results;
 use crate::cli::forms::Forms;
-use crate::cli::opening::{inputs, open};
+use crate::cli::opening::{inputs, no_grid, open};
 use crate::cli::publish::{Published, publish};
 use crate::cli::streams::{Route, Streams};
 use crate::cli::{progress, stop_on_signal, terminal};
-use crate::diagnostic::Diagnostic;
 use crate::domain::axis::Axis;
 use crate::parallel::{Failure, Outcome};
 use crate::report::manifest::manifest;
@@ -29,15 +28,15 @@ use crate::words::Format;
 const MOST_POINTS: u64 = 1_000_000_000;
 
 pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
-    let forms = Forms::of(&args.write)?;
+    let forms = Forms::of(&args.output.write)?;
     let loaded = open(&args.common)?;
     let grid = grid(args, &loaded)?;
     let options = json!({ "only_fitting": args.only_fitting });
     let manifest = manifest("sweep", &loaded.scenario, &inputs(&loaded), &options);
 
     let stop = stop_on_signal()?;
-    let mut results = forms.open(&args.out, &loaded.scenario.name, "sweep", args.common.quiet)?;
-    let route = |file: bool, format: Format| Route { file, stdout: args.format == format };
+    let mut results = forms.open(&args.output.out, &loaded.scenario.name, "sweep", args.common.quiet)?;
+    let route = |file: bool, format: Format| Route { file, stdout: args.output.format == format };
     let (csv, json) = (route(forms.csv, Format::Csv), route(forms.json, Format::Json));
     let mut streams = Streams::start(csv, json, results.as_ref(), &manifest)?;
     let plan = SamplePlan::new(&grid, args.only_fitting);
@@ -65,17 +64,7 @@ fn grid<'s>(args: &SweepArgs, loaded: &'s Loaded) -> Result<Grid<'s>, Error> {
             (error @ GridError::TooManyPoints { .. }, Some(_)) => {
                 Error::Usage(format!("{error}: raise --max-points, or take fewer values on an axis"))
             }
-            (error @ GridError::TooManyPoints { .. }, None) => {
-                let found = Diagnostic::error("too-many-points", error.to_string()).at(&loaded.longest_axis);
-                Error::Input(vec![found.hint("take fewer values on an axis, or raise --max-points")])
-            }
-            (error @ GridError::TooManyBlocks(_), _) => {
-                let found = Diagnostic::error("too-many-points", error.to_string()).at(&loaded.root);
-                Error::Input(vec![found.hint("compare fewer of them in one study")])
-            }
-            (error @ GridError::MissingPeak(_), _) => {
-                Error::Input(vec![Diagnostic::error("missing-figure", error.to_string()).at(&loaded.root)])
-            }
+            (error, _) => no_grid(&error, loaded),
         }
     })
 }
@@ -193,17 +182,16 @@ fn show(
     let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     let every_row = names.iter().find(|name| name.ends_with(".csv") || name.ends_with("sweep.json"));
     let rows_in = every_row.map_or("in the files of --write csv or json", String::as_str);
-    match args.format {
+    match args.output.format {
         Format::Text => {
             let style =
                 if terminal::color_stdout(args.common.color) { table::Style::Ansi } else { table::Style::Plain };
             let tables = table::render(sample, rows_in, style);
-            terminal::print(format!("{title}\n\n{tables}\n\n{}\n", trust.join("\n")).as_bytes())
+            terminal::print(table::page(title, &tables, &trust, style).as_bytes())
         }
         Format::Md => {
             let tables = table::render(sample, rows_in, table::Style::Markdown);
-            let trust: Vec<String> = trust.iter().map(|line| format!("- {line}")).collect();
-            terminal::print(format!("## {title}\n\n{tables}\n\n{}\n", trust.join("\n")).as_bytes())
+            terminal::print(table::page(title, &tables, &trust, table::Style::Markdown).as_bytes())
         }
         Format::Csv | Format::Json => {
             if !args.common.quiet {

@@ -1,13 +1,13 @@
 //! One point taken apart, as text, Markdown, CSV and JSON.
 
-use comfy_table::Table;
 use serde_json::{Value, json};
 
+use crate::cost::ops::Work;
 use crate::cost::pass::Timing;
 use crate::plan::point::{Part, PassApart, Point};
 use crate::plan::speedup::speedup;
 use crate::report::number::shortest;
-use crate::report::table::{Style, right, table};
+use crate::report::table::{Style, composed, right, table};
 use crate::report::{csv, json};
 use crate::sweep::row::Cell;
 use crate::units::{Bytes, Seconds};
@@ -33,6 +33,9 @@ pub const COLUMNS: [&str; 13] = [
 const PRICED: &str = "priced";
 /// The operator of a model that is known by its totals.
 const WHOLE: &str = "whole pass";
+
+/// Hidden arithmetic below this share of the traffic's time would change no decision.
+const WORTH_SAYING: f64 = 0.25;
 
 /// A point with what it was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +149,7 @@ fn pass_text(name: &str, pass: &PassApart, style: Style) -> String {
         )),
         Timing::Overlapped(_) => None,
     };
-    block(&title, &table, summed.into_iter().chain(other).collect(), style)
+    composed(&title, &table, summed.into_iter().chain(other).collect(), style)
 }
 
 fn bound(bound: Bound) -> String {
@@ -172,7 +175,7 @@ fn factors_text(explained: &Explained, style: Style) -> String {
     let mut notes =
         vec!["the first line is the limit: drafts for nothing, and verification as cheap as a plain step".to_owned()];
     notes.extend(readings(explained, &factors));
-    block(&format!("Speedup {:.2}x", factors.speedup), &table, notes, style)
+    composed(&format!("Speedup {:.2}x", factors.speedup), &table, notes, style)
 }
 
 /// What the factors mean, where a reader might take them for something else.
@@ -193,7 +196,7 @@ fn readings(explained: &Explained, factors: &Factors) -> Vec<String> {
         );
     }
     let hidden = matches!(explained.point.verify.cost.timing, Timing::Overlapped(roofed)
-        if roofed.bound() == Bound::Memory && roofed.compute > roofed.memory * 0.25);
+        if roofed.bound() == Bound::Memory && roofed.compute > roofed.memory * WORTH_SAYING);
     if hidden {
         notes.push(
             "one maximum hides verification's arithmetic behind its KV reads; operators that run one after another \
@@ -211,7 +214,7 @@ fn memory_text(point: &Point, style: Style) -> String {
     }
     let total = point.memory.total();
     let fits = if total <= point.usable { "fits in" } else { "does not fit in" };
-    block(&format!("Memory: {total}, {fits} the usable {}", point.usable), &table, Vec::new(), style)
+    composed(&format!("Memory: {total}, {fits} the usable {}", point.usable), &table, Vec::new(), style)
 }
 
 fn memory(point: &Point) -> [(&'static str, Bytes); 5] {
@@ -224,24 +227,13 @@ fn memory(point: &Point) -> [(&'static str, Bytes); 5] {
     ]
 }
 
-fn block(title: &str, table: &Table, notes: Vec<String>, style: Style) -> String {
-    let rows: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    let (title, gap, bullet) = match style {
-        Style::Markdown => (format!("### {title}\n"), "\n\n", "- "),
-        Style::Plain | Style::Ansi => (title.to_owned(), "\n", "  "),
-    };
-    let notes: Vec<String> = notes.into_iter().map(|note| format!("{bullet}{note}")).collect();
-    let foot = if notes.is_empty() { String::new() } else { format!("{gap}{}", notes.join("\n")) };
-    format!("{title}\n{}{foot}", rows.join("\n"))
-}
-
 fn cells(explained: &Explained) -> Vec<[Cell<'static>; COLUMNS.len()]> {
     explained.passes().flat_map(|(name, pass)| pass_cells(name, pass)).collect()
 }
 
 fn pass_cells(name: &'static str, pass: &PassApart) -> Vec<[Cell<'static>; COLUMNS.len()]> {
     let shape = pass.shape;
-    let row = |operator: &'static str, work: crate::cost::ops::Work, times: [Cell<'static>; 3], bound: Bound| {
+    let row = |operator: &'static str, work: Work, times: [Cell<'static>; 3], bound: Bound| {
         let [compute, memory, time] = times;
         [
             Cell::Text(name),

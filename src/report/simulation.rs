@@ -9,7 +9,7 @@ use crate::acceptance::study::Study;
 use crate::domain::law::Pair;
 use crate::domain::simulate::Simulate;
 use crate::report::number::shortest;
-use crate::report::table::{Style, right, table};
+use crate::report::table::{Style, composed, right, table};
 use crate::report::{csv, json};
 use crate::sweep::row::Cell;
 use crate::units::Probability;
@@ -169,9 +169,8 @@ pub fn json(lines: &[Line], manifest: &Value) -> Vec<u8> {
 /// What people read: the rule, tokens per pass, and how many intervals miss theory.
 #[must_use]
 pub fn text(simulate: &Simulate, lines: &[Line], style: Style) -> String {
-    let bullet = if style == Style::Markdown { "- " } else { "  " };
     let mut parts = Vec::new();
-    parts.extend(simulate.laws.as_ref().map(|laws| rule_text(laws, lines, style, bullet)));
+    parts.extend(simulate.laws.as_ref().map(|laws| rule_text(laws, lines, style)));
     parts.extend(simulate.alpha.map(|alpha| rounds_text(alpha, simulate.rounds, lines, style)));
     let judged = || lines.iter().filter(|line| line.interval.is_some() && shown(line));
     let missed = judged().filter(|line| line.misses()).count();
@@ -187,7 +186,7 @@ fn shown(line: &Line) -> bool {
     line.quantity != Quantity::AcceptedShare
 }
 
-fn rule_text(laws: &Pair, lines: &[Line], style: Style, bullet: &str) -> String {
+fn rule_text(laws: &Pair, lines: &[Line], style: Style) -> String {
     let of = |quantity| lines.iter().filter(move |line| line.quantity == quantity);
     let header = ["token", "target p", "drafter q", "came out", "95% interval"];
     let mut table = table(&header.map(str::to_owned), style);
@@ -213,11 +212,8 @@ fn rule_text(laws: &Pair, lines: &[Line], style: Style, bullet: &str) -> String 
             four(Some(laws.total_variation()))
         )
     });
-    let notes: Vec<String> =
-        more.into_iter().chain(acceptance).chain(distance).map(|note| format!("{bullet}{note}")).collect();
-    let title = titled(&format!("The accept/reject rule: {trials} drafts from q, tested against p"), style);
-    let gap = if style == Style::Markdown { "\n\n" } else { "\n" };
-    format!("{title}\n{}{gap}{}", set(&table), notes.join("\n"))
+    let notes = more.into_iter().chain(acceptance).chain(distance).collect();
+    composed(&format!("The accept/reject rule: {trials} drafts from q, tested against p"), &table, notes, style)
 }
 
 /// How far above its mean a total variation comes in 5 % of runs, at most: McDiarmid's inequality, one
@@ -235,16 +231,7 @@ fn rounds_text(alpha: Probability, rounds: u64, lines: &[Line], style: Style) ->
     }
     let alpha = shortest(alpha.get());
     let title = format!("Tokens per pass: {rounds} rounds of k drafts, each accepted with alpha {alpha}");
-    format!("{}\n{}", titled(&title, style), set(&table))
-}
-
-fn titled(title: &str, style: Style) -> String {
-    if style == Style::Markdown { format!("### {title}\n") } else { title.to_owned() }
-}
-
-fn set(table: &comfy_table::Table) -> String {
-    let rows: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    rows.join("\n")
+    composed(&title, &table, Vec::new(), style)
 }
 
 fn four(value: Option<f64>) -> String {

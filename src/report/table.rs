@@ -71,7 +71,7 @@ fn whole(panel: &Panel<'_, '_>, style: Style) -> String {
 }
 
 /// A title, a table and its footnotes.
-fn composed(title: &str, table: &Table, notes: Vec<String>, style: Style) -> String {
+pub(super) fn composed(title: &str, table: &Table, notes: Vec<String>, style: Style) -> String {
     let rows: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     let (title, gap, bullet) = match style {
         Style::Markdown => (format!("### {title}\n"), "\n\n", "- "),
@@ -80,6 +80,18 @@ fn composed(title: &str, table: &Table, notes: Vec<String>, style: Style) -> Str
     let notes: Vec<String> = notes.into_iter().map(|note| format!("{bullet}{note}")).collect();
     let foot = if notes.is_empty() { String::new() } else { format!("{gap}{}", notes.join("\n")) };
     format!("{title}\n{}{foot}", rows.join("\n"))
+}
+
+/// A whole answer: title, body, and how far to trust it.
+#[must_use]
+pub fn page(title: &str, body: &str, trust: &[String], style: Style) -> String {
+    match style {
+        Style::Plain | Style::Ansi => format!("{title}\n\n{body}\n\n{}\n", trust.join("\n")),
+        Style::Markdown => {
+            let trust: Vec<String> = trust.iter().map(|line| format!("- {line}")).collect();
+            format!("## {title}\n\n{body}\n\n{}\n", trust.join("\n"))
+        }
+    }
 }
 
 /// Which marks a table uses, and so which footnotes it needs.
