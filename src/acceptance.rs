@@ -6,6 +6,7 @@
 pub mod accepted;
 pub mod chain;
 pub mod exact;
+pub mod invert;
 pub mod model;
 pub mod sequence;
 pub mod simulate;

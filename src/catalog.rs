@@ -10,6 +10,7 @@ mod check;
 mod drafter;
 mod engine;
 mod hardware;
+mod inherit;
 mod model;
 mod node;
 mod reader;

@@ -116,6 +116,31 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Ids that a word may mean, as a question: all that hold it as a part, if they are few, else the nearest.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::diagnostic::meant;
+/// let ids = ["h100-nvl-94gb", "h100-sxm5-80gb", "l4-24gb"];
+/// assert_eq!(meant("H100", &ids).as_deref(), Some("did you mean \"h100-nvl-94gb\" or \"h100-sxm5-80gb\"?"));
+/// assert_eq!(meant("l4-24g", &ids).as_deref(), Some("did you mean \"l4-24gb\"?"));
+/// assert_eq!(meant("zzz", &ids), None);
+/// ```
+#[must_use]
+pub fn meant(word: &str, ids: &[&str]) -> Option<String> {
+    const MOST_NAMED: usize = 8;
+    let part = word.to_lowercase().replace([' ', '_'], "-");
+    let holding: Vec<&str> = ids.iter().copied().filter(|id| part.len() > 2 && id.contains(&part)).collect();
+    let named = if holding.is_empty() || holding.len() > MOST_NAMED {
+        vec![nearest(word, ids.iter().copied())?]
+    } else {
+        holding
+    };
+    let quoted: Vec<String> = named.iter().map(|id| format!("\"{id}\"")).collect();
+    Some(format!("did you mean {}?", quoted.join(" or ")))
+}
+
 /// Mistakes beyond this many are counted, not shown: nobody mends two hundred from one screen.
 const SHOWN: usize = 20;
 

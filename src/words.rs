@@ -86,12 +86,20 @@ words!(
         Embed = "embed",
         /// All normalisations before and after layers.
         Norms = "norms",
+        /// Inputs of a drafting head are joined.
+        Fuse = "fuse",
         /// Queries, keys and values are projected.
         Qkv = "qkv",
         /// Scores and values.
         Attention = "attention",
         /// The output is projected.
         O = "o",
+        /// Experts are picked.
+        Router = "router",
+        /// The picked experts.
+        Experts = "experts",
+        /// The experts that every token passes through.
+        SharedExperts = "shared_experts",
         /// Gate and up matrices.
         GateUp = "gate_up",
         /// The up matrix of a plain layer.
@@ -100,6 +108,72 @@ words!(
         Down = "down",
         /// The LM head.
         LmHead = "lm_head",
+    }
+);
+
+words!(
+    /// The terms of the additive form, switchable one by one.
+    Term {
+        /// A fixed time for each matrix product.
+        ProductKernels = "product_kernels",
+        /// A fixed time for each layer's attention.
+        AttentionKernels = "attention_kernels",
+        /// A fixed time for routing in each layer of experts.
+        Routing = "routing",
+        /// Weights are read once.
+        Weights = "weights",
+        /// Embedding rows and normalisations are read.
+        SmallReads = "small_reads",
+        /// Matrix products, from the first token on.
+        Arithmetic = "arithmetic",
+        /// Scores and values.
+        AttentionArithmetic = "attention_arithmetic",
+        /// The KV cache is read once for each sequence.
+        KvRead = "kv_read",
+        /// The new tokens are written to it.
+        KvWrite = "kv_write",
+        /// A fixed time for each all-reduce.
+        AllReduceStart = "all_reduce_start",
+        /// What all-reduces send.
+        AllReduceTraffic = "all_reduce_traffic",
+        /// What is missing to the floor that launches set for each layer.
+        LayerFloor = "layer_floor",
+        /// The engine's time for each step and each verification.
+        Step = "step",
+        /// The engine's time for each draft pass.
+        Draft = "draft",
+        /// The engine's time for each speculative round.
+        Round = "round",
+        /// The engine's time for each sequence of a round.
+        Sequence = "sequence",
+    }
+);
+
+words!(
+    /// How the constants of an engine profile were found.
+    Status {
+        /// Fitted to published measurements.
+        Fitted = "fitted",
+        /// Assumed: no measurement stands behind them.
+        Assumed = "assumed",
+        /// Fitted to the user's own measurements.
+        Calibrated = "calibrated",
+    }
+);
+
+words!(
+    /// How a head drafts.
+    HeadKind {
+        /// EAGLE and EAGLE-2: one layer, the target's LM head.
+        Eagle1 = "eagle1",
+        /// EAGLE-3: one layer over embedding and hidden state, an LM head of its own.
+        Eagle3 = "eagle3",
+        /// Multi-token prediction: a layer like the target's.
+        Mtp = "mtp",
+        /// All drafts in one pass (DFlash, DSpark, P-EAGLE).
+        Block = "block",
+        /// Independent heads on the last hidden state.
+        Medusa = "medusa",
     }
 );
 

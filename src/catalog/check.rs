@@ -3,8 +3,9 @@
 use crate::catalog::node::Node;
 use crate::catalog::reader::Problems;
 use crate::diagnostic::Diagnostic;
+use crate::domain::axis::{Axis, Described};
 use crate::domain::device::Device;
-use crate::domain::drafter::{DraftSource, Drafter};
+use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::{Engine, Profile};
 use crate::domain::model::{Model, Shape};
 use crate::words::{Role, Roofline};
@@ -16,6 +17,8 @@ pub(super) struct Parts<'s> {
     pub(super) engines: &'s [Engine],
     pub(super) drafters: &'s [Drafter],
     pub(super) roofline: Option<Roofline>,
+    pub(super) tensor_parallel: &'s [u64],
+    pub(super) k: Option<&'s Axis<u64>>,
 }
 
 /// Reports every rule that the parts of a scenario break together.
@@ -44,7 +47,7 @@ pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) 
     for found in missing_peaks(scenario) {
         report(found, "hardware");
     }
-    for found in vocabularies(scenario) {
+    for found in drafters(scenario) {
         report(found, "drafters");
     }
 }
@@ -54,17 +57,32 @@ fn models<'s>(scenario: &Parts<'s>) -> impl Iterator<Item = &'s Model> {
     scenario.targets.iter().chain(scenario.drafters.iter().filter_map(|drafter| drafter.source.model()))
 }
 
-/// Whether the roofline in force can price every model.
+/// Whether the roofline in force suits every engine and can price every model.
 fn roofline(scenario: &Parts<'_>) -> Option<Diagnostic> {
-    let ideal = scenario.engines.iter().find(|engine| engine.profile == Profile::Ideal);
-    if let (Some(Roofline::Additive), Some(engine)) = (scenario.roofline, ideal) {
-        let message = format!("engine `{}` has no terms to add", engine.id);
-        let hint = "set roofline to \"per_op\" or \"aggregate\", or leave it out";
+    let (ideal, fitted): (Vec<&Engine>, Vec<&Engine>) =
+        scenario.engines.iter().partition(|engine| engine.profile == Profile::Ideal);
+    match (scenario.roofline, ideal.first(), fitted.first()) {
+        (Some(Roofline::Additive), Some(engine), _) => {
+            let message = format!("engine `{}` has no terms to add", engine.id);
+            let hint = "set roofline to \"per_op\" or \"aggregate\", or leave it out";
+            return Some(Diagnostic::error("conflict", message).hint(hint));
+        }
+        (Some(stated @ (Roofline::Aggregate | Roofline::PerOp)), _, Some(engine)) => {
+            let message = format!("engine `{}` prices with the additive form, not with \"{stated}\"", engine.id);
+            let hint = "set roofline = \"additive\" too (--set roofline=additive), or leave it out of the scenario";
+            return Some(Diagnostic::error("conflict", message).hint(hint));
+        }
+        _ => {}
+    }
+    let known_by_totals = models(scenario).find(|model| matches!(model.shape, Shape::Aggregate(_)))?;
+    if let Some(engine) = fitted.first() {
+        let message =
+            format!("`{}` is known by its totals, and engine `{}` needs its layers", known_by_totals.id, engine.id);
+        let hint = "take a model with [[layers]], such as llama-3.1-8b; specplan catalog list models names them";
         return Some(Diagnostic::error("conflict", message).hint(hint));
     }
     let by_default = scenario.targets.iter().any(|target| matches!(target.shape, Shape::Layers(_)));
     let per_op = scenario.roofline.map_or(by_default, |roofline| roofline == Roofline::PerOp);
-    let known_by_totals = models(scenario).find(|model| matches!(model.shape, Shape::Aggregate(_)))?;
     let alone = scenario.roofline.is_none() && scenario.drafters.iter().all(|drafter| drafter.source.model().is_none());
     if !per_op || alone {
         return None;
@@ -102,21 +120,61 @@ fn missing_peaks(scenario: &Parts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-fn vocabularies(scenario: &Parts<'_>) -> Vec<Diagnostic> {
+/// Whether every drafter suits every target and the draft lengths asked for.
+fn drafters(scenario: &Parts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for drafter in scenario.drafters {
-        let DraftSource::Model(model) = &drafter.source else { continue };
-        for target in scenario.targets {
-            if let (Some(drafts), Some(verifies)) = (model.vocab, target.vocab)
-                && drafts != verifies
-            {
-                let message = format!(
-                    "drafter `{}` has {drafts} tokens in its vocabulary, target `{}` has {verifies}",
-                    drafter.label, target.id
-                );
-                found.push(Diagnostic::error("does-not-fit", message).hint("a drafter shares its target's vocabulary"));
-            }
+        found.extend(scenario.targets.iter().filter_map(|target| fit(drafter, target)));
+        found.extend(too_long(drafter, scenario.k));
+        let other = drafter.tensor_parallel.filter(|own| scenario.tensor_parallel.iter().any(|target| target != own));
+        if let Some(own) = other {
+            let message = format!("drafter `{}` on {own} devices beside a target on others", drafter.label);
+            let hint = "this version spreads a drafter over the target's devices: leave its tensor_parallel out";
+            found.push(Diagnostic::error("not-built-yet", message).hint(hint));
         }
     }
     found
+}
+
+/// Why a drafter does not fit a target.
+fn fit(drafter: &Drafter, target: &Model) -> Option<Diagnostic> {
+    let label = &drafter.label;
+    if matches!(drafter.source, DraftSource::Head(HeadSource::Derived(_))) {
+        return matches!(target.shape, Shape::Aggregate(_)).then(|| {
+            let message =
+                format!("drafter `{label}` is derived from its target, and `{}` is known by its totals", target.id);
+            Diagnostic::error("conflict", message).hint("take a target with [[layers]]")
+        });
+    }
+    let model = drafter.source.model()?;
+    if !model.fits.is_empty() && !model.fits.contains(&target.id) {
+        let message = format!(
+            "drafter `{label}`: head `{}` is made for {}, not for `{}`",
+            model.id,
+            model.fits.join(", "),
+            target.id
+        );
+        let hint = "name a head made for this target, or leave its id out: one of its shape is derived";
+        return Some(Diagnostic::error("does-not-fit", message).hint(hint));
+    }
+    let (drafts, verifies) = (model.vocab?, target.vocab?);
+    (drafts != verifies).then(|| {
+        let message =
+            format!("drafter `{label}` has {drafts} tokens in its vocabulary, target `{}` has {verifies}", target.id);
+        Diagnostic::error("does-not-fit", message).hint("a drafter shares its target's vocabulary")
+    })
+}
+
+/// A k that a block drafter cannot draft in its one pass.
+fn too_long(drafter: &Drafter, k: Option<&Axis<u64>>) -> Option<Diagnostic> {
+    let longest = drafter.longest?;
+    let asked = k.map_or(8, |k| match k.described() {
+        Described::List(values) => values.iter().copied().max().unwrap_or(0),
+        _ => k.get(k.len() - 1),
+    });
+    (asked > longest).then(|| {
+        let message =
+            format!("drafter `{}` drafts {longest} tokens in its pass, and k goes up to {asked}", drafter.label);
+        Diagnostic::error("does-not-fit", message).hint(format!("set sweep.k to at most {longest}"))
+    })
 }

@@ -5,28 +5,17 @@ use crate::catalog::load::Loader;
 use crate::catalog::lookup::is_id;
 use crate::catalog::node::{Entry, Node, Value};
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
-use crate::catalog::values::{integer, number};
+use crate::catalog::values::{LARGEST_INTEGER, integer, number};
 use crate::diagnostic::Diagnostic;
-use crate::domain::acceptance::Acceptance;
-use crate::domain::drafter::{CostRatio, DraftSource, Drafter};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel};
+use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource, Tree};
+use crate::domain::head::{EAGLE3_VOCAB, Head};
 use crate::domain::model::Model;
-use crate::words::{DrafterKind, Role, Word};
+use crate::words::{DrafterKind, HeadKind, Role, Word};
 
 const KEYS: Keys = Keys {
-    known: &["model", "constant", "acceptance"],
-    later: &[
-        "eagle",
-        "mtp",
-        "medusa",
-        "block",
-        "ngram",
-        "suffix",
-        "layer_skip",
-        "sparse_kv",
-        "lookahead",
-        "shape",
-        "overlap",
-    ],
+    known: &["model", "eagle", "mtp", "block", "ngram", "suffix", "sparse_kv", "constant", "shape", "acceptance"],
+    later: &["medusa", "layer_skip", "lookahead", "overlap"],
 };
 
 /// The acceptance of a whole scenario, as far as it could be read.
@@ -69,18 +58,17 @@ fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &
     }
     let node = &entry.node;
     let mut fields = Fields::open(node, &KEYS, problems)?;
-    let model = fields.optional("model", |node, problems| draft_model(node, problems, loader));
-    let constant = fields.optional("constant", constant);
+    let tree = fields.optional("shape", tree);
     let own = fields.optional("acceptance", acceptance);
     let kinds: Vec<&str> = DrafterKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    let source = match kind_key(node, &kinds, problems) {
-        Some(KindKey::One("model")) => model.flatten().map(DraftSource::Model),
-        Some(KindKey::One("constant")) => constant.flatten().map(|cost_ratio| DraftSource::Constant { cost_ratio }),
+    let drafting = match kind_key(node, &kinds, fields.problems) {
+        Some(KindKey::One(kind)) => fields.required(kind, |node, problems| drafting(kind, node, problems, loader)),
         Some(KindKey::Absent) => {
             let found = Diagnostic::error("missing-key", format!("`{}` has no kind", node.path)).at(&entry.key_place);
-            problems.report(found.hint("such as model = { id = \"founding-llama-3.2-1b\" }"))
+            let hint = "such as model = { id = \"llama-3.2-1b\" }, eagle = { version = 3 }, mtp = {}, ngram = {}";
+            fields.problems.report(found.hint(hint))
         }
-        _ => None,
+        None => None,
     };
     let acceptance = match (own?, shared) {
         (Some(own), _) => Some(own),
@@ -89,41 +77,180 @@ fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &
         (None, Shared::Wrong) => None,
         (None, Shared::Absent) => {
             let found = Diagnostic::error("missing-key", format!("`{}` has no acceptance", node.path));
-            let hint = "give it acceptance.iid = { alpha = 0.7 }, or the scenario an [acceptance] for all drafters";
+            let hint = "give it acceptance.iid = { alpha = 0.7 } or acceptance.mean_length = { tokens = 2.3, k = 3 }, or \
+                        the scenario an [acceptance] for all drafters";
             problems.report(found.at(&entry.key_place).hint(hint))
         }
     };
-    Some(Drafter { label: entry.key.clone(), source: source?, acceptance: acceptance? })
+    let (source, longest, tensor_parallel) = drafting?;
+    let (tree, acceptance) = (tree?, acceptance?);
+    if let Some(found) = wrong_together(&source, tree.as_ref(), &acceptance, node) {
+        return problems.report(found);
+    }
+    Some(Drafter { label: entry.key.clone(), source, tree, longest, tensor_parallel, acceptance })
 }
 
-fn draft_model(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<Model> {
-    if let Value::Text(id) = &node.value {
-        let found = Diagnostic::error("wrong-type", format!("`{}` must be a table, not a text", node.path));
-        return problems.report(found.at(&node.place).hint(format!("write model = {{ id = \"{id}\" }}")));
+/// What a kind key says: what drafts, the most drafts of a round, devices.
+type Drafting = (DraftSource, Option<u64>, Option<u64>);
+
+fn drafting(kind: &str, node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<Drafting> {
+    let alone = |source: DraftSource| (source, None, None);
+    match kind {
+        "model" => draft_model(node, problems, loader),
+        "eagle" => eagle(node, problems, loader).map(alone),
+        "mtp" => mtp(node, problems, loader).map(alone),
+        "block" => block(node, problems, loader),
+        "sparse_kv" => {
+            let budget = Fields::open(node, &Keys::all(&["budget"]), problems)?
+                .required("budget", |node, problems| integer(node, problems, 1, LARGEST_INTEGER))?;
+            Some(alone(DraftSource::SparseKv { budget }))
+        }
+        "constant" => constant(node, problems).map(|cost_ratio| alone(DraftSource::Constant { cost_ratio })),
+        "ngram" | "suffix" => {
+            Fields::open(node, &Keys::all(&[]), problems)?;
+            Some(alone(if kind == "ngram" { DraftSource::Ngram } else { DraftSource::Suffix }))
+        }
+        // Refused by `Fields::open` already.
+        _ => None,
     }
+}
+
+/// What a tree cannot be combined with, and what a chain's acceptance does not say of it.
+fn wrong_together(
+    source: &DraftSource,
+    tree: Option<&Tree>,
+    acceptance: &Acceptance,
+    node: &Node,
+) -> Option<Diagnostic> {
+    let place = |key: &str| node.get(key).unwrap_or(node).place.clone();
+    if acceptance.proposing_share.is_some() && !source.looks_up() {
+        let message =
+            format!("`{}` always proposes: only n-gram and suffix drafters have a proposing_share", node.path);
+        return Some(Diagnostic::error("conflict", message).at(&place("acceptance")).hint("leave it out"));
+    }
+    let tree = tree?;
+    if source.looks_up() || source.kind() == DrafterKind::Block || matches!(source, DraftSource::Constant { .. }) {
+        let message = format!("`{}` drafts no tree: {} has no draft passes to branch in", node.path, source.kind());
+        return Some(Diagnostic::error("conflict", message).at(&place("shape")).hint("leave `shape` out"));
+    }
+    let steps = tree.steps();
+    let measured = match &acceptance.model {
+        AcceptanceModel::MeanLength(length) => length.k() == steps,
+        AcceptanceModel::ByK(lengths) => lengths.iter().any(|length| length.k() == steps),
+        _ => false,
+    };
+    if measured {
+        return None;
+    }
+    let message = format!("`{}`: what a chain accepts does not say what this tree does", node.path);
+    let hint =
+        format!("give the tokens per pass measured with it: acceptance.mean_length = {{ tokens = 2.9, k = {steps} }}");
+    Some(Diagnostic::error("conflict", message).at(&place("acceptance")).hint(hint))
+}
+
+/// `shape.tree = { steps, topk, nodes }`
+fn tree(node: &Node, problems: &mut Problems) -> Option<Tree> {
+    let mut fields = Fields::open(node, &Keys::all(&["tree"]), problems)?;
+    fields.required("tree", |node, problems| {
+        let keys = Keys { known: &["steps", "topk", "nodes"], later: &["parents"] };
+        let mut fields = Fields::open(node, &keys, problems)?;
+        let number = |node: &Node, problems: &mut Problems| integer(node, problems, 1, 1 << 20);
+        let (steps, topk, nodes) =
+            (fields.required("steps", number), fields.required("topk", number), fields.required("nodes", number));
+        match Tree::new(steps?, topk?, nodes?) {
+            Ok(tree) => Some(tree),
+            Err(error) => {
+                let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
+                problems.report(found.hint("SGLang's num-steps, eagle-topk and num-draft-tokens"))
+            }
+        }
+    })
+}
+
+/// A table is due where people write an id.
+fn table_not_text(node: &Node, kind: &str, problems: &mut Problems) -> Option<()> {
+    let Value::Text(id) = &node.value else { return Some(()) };
+    let found = Diagnostic::error("wrong-type", format!("`{}` must be a table, not a text", node.path));
+    problems.report(found.at(&node.place).hint(format!("write {kind} = {{ id = \"{id}\" }}")))
+}
+
+fn draft_model(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<Drafting> {
+    table_not_text(node, "model", problems)?;
     let mut fields = Fields::open(node, &Keys::all(&["id", "tensor_parallel"]), problems)?;
-    let parallel = fields.optional("tensor_parallel", single_device);
+    let parallel = fields.optional("tensor_parallel", degree);
     let model = fields.required("id", |node, problems| {
         text(node, problems)?;
         let model = loader.model(node, problems)?;
         if model.role == Role::Head {
             let message = format!("`{}` is a head: it drafts from its target's hidden state, not on its own", model.id);
-            return problems.report(Diagnostic::error("wrong-role", message).at(&node.place));
+            let found = Diagnostic::error("wrong-role", message).at(&node.place);
+            return problems.report(found.hint("name it under eagle, mtp or block"));
         }
         Some(model)
     });
-    parallel?;
-    model
+    let parallel = parallel?;
+    Some((DraftSource::Model(model?), None, parallel))
 }
 
-/// Tensor parallelism is read so that files can state 1; more is not priced yet.
-pub(super) fn single_device(node: &Node, problems: &mut Problems) -> Option<u64> {
-    let degree = integer(node, problems, 1, 1 << 20)?;
-    if degree == 1 {
-        return Some(degree);
-    }
-    let message = format!("`{}` = {degree}: this version prices one device only", node.path);
-    problems.report(Diagnostic::error("not-built-yet", message).at(&node.place).hint("set it to 1, or leave it out"))
+/// A head of the catalog that drafts in one of some ways.
+fn named_head(fields: &mut Fields<'_, '_>, kinds: &[HeadKind], loader: &mut Loader<'_>) -> Option<Option<Box<Model>>> {
+    fields.optional("id", |node, problems| {
+        text(node, problems)?;
+        let model = loader.model(node, problems)?;
+        match model.head_kind() {
+            Some(kind) if kinds.contains(&kind) => Some(Box::new(model)),
+            found => {
+                let is = found.map_or_else(|| "no head".to_owned(), |kind| format!("a head of kind {kind}"));
+                let message = format!("`{}` is {is}, and {} is due", model.id, kinds[0]);
+                problems.report(Diagnostic::error("wrong-role", message).at(&node.place))
+            }
+        }
+    })
+}
+
+fn eagle(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<DraftSource> {
+    table_not_text(node, "eagle", problems)?;
+    let mut fields = Fields::open(node, &Keys::all(&["version", "id", "draft_vocab"]), problems)?;
+    let version = fields.required("version", |node, problems| integer(node, problems, 1, 3));
+    let draft_vocab = fields.optional("draft_vocab", |node, problems| integer(node, problems, 1, 1 << 24));
+    // EAGLE-2 has the head of EAGLE-1 and drafts another tree.
+    let kind = if version == Some(3) { HeadKind::Eagle3 } else { HeadKind::Eagle1 };
+    let head = named_head(&mut fields, &[kind], loader);
+    version?;
+    let (draft_vocab, head) = (draft_vocab?, head?);
+    let own = if kind == HeadKind::Eagle3 { Some(draft_vocab.unwrap_or(EAGLE3_VOCAB)) } else { draft_vocab };
+    Some(DraftSource::Head(match head {
+        Some(_) if draft_vocab.is_some() => {
+            let message = format!("`{}` names a head, which has a vocabulary already", node.path);
+            return problems.report(Diagnostic::error("conflict", message).at(&node.place).hint("keep one of them"));
+        }
+        Some(model) => HeadSource::Named(model),
+        None => HeadSource::Derived(Head { kind, draft_vocab: own, copies: 1 }),
+    }))
+}
+
+fn mtp(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<DraftSource> {
+    table_not_text(node, "mtp", problems)?;
+    let mut fields = Fields::open(node, &Keys::all(&["depth", "id"]), problems)?;
+    let depth = fields.optional("depth", |node, problems| integer(node, problems, 1, 64));
+    let head = named_head(&mut fields, &[HeadKind::Mtp], loader);
+    let derived = Head { kind: HeadKind::Mtp, draft_vocab: None, copies: depth?.unwrap_or(1) };
+    Some(DraftSource::Head(head?.map_or(HeadSource::Derived(derived), HeadSource::Named)))
+}
+
+fn block(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<Drafting> {
+    table_not_text(node, "block", problems)?;
+    let mut fields = Fields::open(node, &Keys::all(&["id", "block"]), problems)?;
+    let longest = fields.optional("block", |node, problems| integer(node, problems, 1, 1 << 20));
+    let head = named_head(&mut fields, &[HeadKind::Block], loader);
+    let derived = Head { kind: HeadKind::Block, draft_vocab: None, copies: 1 };
+    let head = head?.map_or(HeadSource::Derived(derived), HeadSource::Named);
+    Some((DraftSource::Head(head), longest?, None))
+}
+
+/// Devices of a replica.
+pub(super) fn degree(node: &Node, problems: &mut Problems) -> Option<u64> {
+    integer(node, problems, 1, 1 << 20)
 }
 
 fn constant(node: &Node, problems: &mut Problems) -> Option<CostRatio> {

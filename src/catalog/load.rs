@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::catalog::edit::{self, Assignment};
 use crate::catalog::lookup::{Found, SearchPath};
-use crate::catalog::node::{Node, parse};
+use crate::catalog::node::{Document, Node, Value, parse};
 use crate::catalog::reader::{Problems, text};
-use crate::catalog::{engine, hardware, model, scenario};
+use crate::catalog::{engine, hardware, inherit, model, scenario};
 use crate::diagnostic::{Diagnostic, Place, Severity, Source};
 use crate::domain::acceptance::AcceptanceModel;
 use crate::domain::device::Device;
@@ -38,9 +38,19 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// Where the scenario starts.
     pub root: Place,
+    /// Where its keys at the top level are given.
+    keys: Vec<(String, Place)>,
     /// Where the axis with the most values is given, for a sweep that turns out too large; the start if
     /// no axis is given.
     pub longest_axis: Place,
+}
+
+impl Loaded {
+    /// Where a key at the top level of the scenario is given; its start if it is not.
+    #[must_use]
+    pub fn place(&self, key: &str) -> &Place {
+        self.keys.iter().find(|(name, _)| name == key).map_or(&self.root, |(_, place)| place)
+    }
 }
 
 /// A file that was read.
@@ -81,7 +91,10 @@ pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
             let root = document.root.place.clone();
             let longest_axis = longest_axis(&document.root, &scenario).unwrap_or_else(|| root.clone());
             let seed = request.seed.unwrap_or(scenario.seed);
-            Ok(Loaded { scenario: Scenario { seed, ..scenario }, inputs: loader.inputs, warnings, root, longest_axis })
+            let entries = document.root.entries().unwrap_or_default();
+            let keys = entries.iter().map(|entry| (entry.key.clone(), entry.node.place.clone())).collect();
+            let scenario = Scenario { seed, ..scenario };
+            Ok(Loaded { scenario, inputs: loader.inputs, warnings, root, keys, longest_axis })
         }
         _ => Err(errors),
     }
@@ -116,7 +129,7 @@ pub fn entry(search: &SearchPath, kind: Kind, reference: &str) -> Result<(Entry,
     let read = match kind {
         Kind::Hardware => loader.read(kind, &found, hardware::device).map(Entry::Device),
         Kind::Models => loader.read(kind, &found, model::model).map(Entry::Model),
-        Kind::Engines | Kind::Scenarios => loader.read(kind, &found, engine::engine).map(Entry::Engine),
+        Kind::Engines | Kind::Scenarios => loader.engine_in(&found).map(Entry::Engine),
     };
     read.map(|entry| (entry, source)).ok_or(loader.mistakes)
 }
@@ -134,10 +147,10 @@ fn longest_axis(root: &Node, scenario: &Scenario) -> Option<Place> {
     let axes = &scenario.axes;
     let sweep = [("batch", axes.batch().len()), ("k", axes.k().len()), ("context", axes.context().len())];
     let swept = sweep.into_iter().map(|(key, length)| (length, root.at(&["sweep", key])));
-    let alphas = scenario.drafters.iter().map(|drafter| {
-        let AcceptanceModel::Iid { alpha } = &drafter.acceptance.model;
+    let alphas = scenario.drafters.iter().filter_map(|drafter| {
+        let AcceptanceModel::Iid { alpha } = &drafter.acceptance.model else { return None };
         let own = root.at(&["drafters", &drafter.label, "acceptance", "iid", "alpha"]);
-        (alpha.len(), own.or_else(|| root.at(&["acceptance", "iid", "alpha"])))
+        Some((alpha.len(), own.or_else(|| root.at(&["acceptance", "iid", "alpha"]))))
     });
     let given = swept.chain(alphas).filter_map(|(length, node)| Some((length, node?)));
     given.max_by_key(|(length, _)| *length).map(|(_, node)| node.place.clone())
@@ -165,14 +178,67 @@ impl Loader<'_> {
 
     /// The engine that a value names.
     pub(super) fn engine(&mut self, node: &Node, problems: &mut Problems) -> Option<Engine> {
-        self.named(Kind::Engines, node, problems, engine::engine)
+        let reference = text(node, problems)?;
+        let beside = if node.place.source.command_line { None } else { self.folder.clone() };
+        match self.search.find(Kind::Engines, &reference, beside.as_deref()) {
+            Ok(found) => self.engine_in(&found),
+            Err(error) => problems.report(error.at(&node.place)),
+        }
     }
 
     /// The engine of a scenario that names none.
     pub(super) fn default_engine(&mut self, problems: &mut Problems) -> Option<Engine> {
         match self.search.find(Kind::Engines, "ideal", None) {
-            Ok(found) => self.read(Kind::Engines, &found, engine::engine),
+            Ok(found) => self.engine_in(&found),
             Err(error) => problems.report(error),
+        }
+    }
+
+    /// The engine of a file and of those it builds on.
+    fn engine_in(&mut self, found: &Found) -> Option<Engine> {
+        let (document, broken) = self.engine_tree(found, inherit::MOST_STEPS);
+        let mut problems = Problems::of(&document);
+        if let Some(found) = broken {
+            // What would be inherited is not there, so that nothing can be said of it.
+            problems.report::<()>(found);
+            self.keep(problems.finish());
+            return None;
+        }
+        let value = engine::engine(&document.root, &found.id, &mut problems);
+        let mistakes = problems.finish();
+        let sound = mistakes.iter().all(|one| one.severity == Severity::Warning);
+        self.keep(mistakes);
+        value.filter(|_| sound)
+    }
+
+    /// The tree of an engine's file over those of the files it builds on, and why that could not be had.
+    fn engine_tree(&mut self, found: &Found, steps: usize) -> (Document, Option<Diagnostic>) {
+        self.remember(Kind::Engines, found);
+        let mut document = parse(&found.source);
+        let Some(Node { value: Value::Text(reference), place, .. }) = document.root.get("extends").cloned() else {
+            return (document, None);
+        };
+        if steps == 0 {
+            let found = Diagnostic::error("conflict", "engines build on each other in a ring, or in too long a line");
+            return (document, Some(found.at(&place).hint("build on a file that stands on its own")));
+        }
+        match self.search.find(Kind::Engines, &reference, found.folder.as_deref()) {
+            Ok(base) => {
+                let (base, broken) = self.engine_tree(&base, steps - 1);
+                document.syntax.extend(base.syntax);
+                document.root = inherit::over(base.root, document.root);
+                (document, broken)
+            }
+            Err(error) => (document, Some(error.at(&place))),
+        }
+    }
+
+    /// Notes mistakes, each once: two files may build on the same broken one.
+    fn keep(&mut self, mistakes: Vec<Diagnostic>) {
+        for mistake in mistakes {
+            if !self.mistakes.contains(&mistake) {
+                self.mistakes.push(mistake);
+            }
         }
     }
 

@@ -9,11 +9,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::catalog::builtin;
-use crate::diagnostic::{Diagnostic, Source, nearest};
+use crate::diagnostic::{Diagnostic, Source, meant};
 use crate::words::Kind;
 
 /// The largest input file: a thousand times the largest scenario, small enough to refuse quickly.
 const LARGEST_FILE: u64 = 4 << 20;
+
+/// More ids than this are not listed in an error.
+const MOST_LISTED: usize = 12;
 
 /// A text that was found.
 #[derive(Clone, Debug)]
@@ -85,12 +88,13 @@ impl SearchPath {
 
     fn unknown(&self, kind: Kind, reference: &str) -> Diagnostic {
         let ids = self.ids(kind);
-        let hint = match nearest(reference, ids.iter().map(String::as_str)) {
-            Some(meant) => format!("did you mean \"{meant}\"?"),
-            None => {
-                format!("known {kind}: {}; a file is named by its path, such as ./{reference}.toml", ids.join(", "))
-            }
+        let known: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let all = || match known.len() {
+            0..=MOST_LISTED => format!("known {kind}: {}", known.join(", ")),
+            _ => format!("specplan catalog list {kind} names all {}", known.len()),
         };
+        let hint = meant(reference, &known)
+            .unwrap_or_else(|| format!("{}; a file is named by its path, such as ./{reference}.toml", all()));
         Diagnostic::error("unknown-id", format!("no {} is called \"{reference}\"", singular(kind))).hint(hint)
     }
 }

@@ -5,28 +5,29 @@ use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, one_or_m
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
 use crate::domain::attention::{Attention, Gqa};
-use crate::domain::ffn::Ffn;
+use crate::domain::ffn::{Ffn, Moe};
+use crate::domain::head::Head;
 use crate::domain::layers::{Extras, LayerGroup, Layers};
 use crate::domain::model::{Aggregate, Formats, Model, Shape};
 use crate::units::Bytes;
-use crate::words::{Dtype, NormKind, Role};
+use crate::words::{Dtype, HeadKind, NormKind, Role};
 
-const KEYS: Keys = Keys {
-    known: &[
-        "name",
-        "role",
-        "hidden",
-        "vocab",
-        "tied_embeddings",
-        "layers",
-        "counts",
-        "aggregate",
-        "dtype",
-        "source",
-        "note",
-    ],
-    later: &["fits"],
-};
+const KEYS: Keys = Keys::all(&[
+    "name",
+    "role",
+    "approximate",
+    "fits",
+    "hidden",
+    "vocab",
+    "tied_embeddings",
+    "head",
+    "layers",
+    "counts",
+    "aggregate",
+    "dtype",
+    "source",
+    "note",
+]);
 
 /// Reads a model.
 pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Model> {
@@ -35,6 +36,8 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
     let role = fields.optional("role", word::<Role>);
     let source = fields.optional("source", text);
     fields.optional("note", text);
+    let approximate = fields.optional("approximate", flag);
+    let fits = fields.optional("fits", |node, problems| one_or_many(node, problems, text));
     let formats = fields.optional("dtype", formats);
     let shape = match (fields.has("layers"), fields.has("aggregate")) {
         (true, true) => both_shapes(root, fields.problems),
@@ -42,18 +45,37 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
         (false, _) => totals(&mut fields),
     };
     let Read { vocab, shape, source: own_source } = shape?;
+    let role = role?.unwrap_or(Role::Target);
+    check_role(root, role, &shape, problems)?;
     Some(Model {
         id: id.to_owned(),
         name: name?.unwrap_or_else(|| id.to_owned()),
-        role: role?.unwrap_or(Role::Target),
+        role,
         vocab,
         shape,
+        approximate: approximate?.unwrap_or_default(),
+        fits: fits?.unwrap_or_default(),
         formats: match formats? {
             Some(formats) => formats,
             None => Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).ok()?,
         },
         source: source?.or(own_source),
     })
+}
+
+/// A head says how it drafts, and nothing else does.
+fn check_role(root: &Node, role: Role, shape: &Shape, problems: &mut Problems) -> Option<()> {
+    let kind = match shape {
+        Shape::Layers(layers) => layers.head(),
+        Shape::Aggregate(_) => None,
+    };
+    let (key, message, hint) = match (role, kind) {
+        (Role::Head, None) => ("role", "a head needs [head]", "such as kind = \"eagle3\", draft_vocab = 32000"),
+        (Role::Target | Role::Drafter, Some(_)) => ("head", "[head] belongs to role = \"head\"", "leave one out"),
+        _ => return Some(()),
+    };
+    let place = &root.get(key).unwrap_or(root).place;
+    problems.report(Diagnostic::error("wrong-role", message).at(place).hint(hint))
 }
 
 /// A shape with what belongs to it.
@@ -72,7 +94,7 @@ fn both_shapes<T>(root: &Node, problems: &mut Problems) -> Option<T> {
 /// A model known by its totals.
 fn totals(fields: &mut Fields<'_, '_>) -> Option<Read> {
     let vocab = fields.optional("vocab", whole);
-    for key in ["hidden", "tied_embeddings", "counts"] {
+    for key in ["hidden", "tied_embeddings", "counts", "head"] {
         fields.optional(key, |node, problems| {
             let found = Diagnostic::error("conflict", format!("`{key}` belongs to a model with [[layers]]"));
             problems.report::<()>(found.at(&node.place).hint("leave it out: totals already hold what it counts"))
@@ -86,12 +108,21 @@ fn totals(fields: &mut Fields<'_, '_>) -> Option<Read> {
 fn layers(fields: &mut Fields<'_, '_>) -> Option<Read> {
     let hidden = fields.required("hidden", whole);
     let vocab = fields.required("vocab", whole);
-    let tied = fields.required("tied_embeddings", flag);
+    let head = fields.optional("head", head);
+    let tied = if fields.has("head") {
+        fields.optional("tied_embeddings", flag).map(Option::unwrap_or_default)
+    } else {
+        fields.required("tied_embeddings", flag)
+    };
     let groups = fields.required("layers", |node, problems| one_or_many(node, problems, group));
     let extras = fields.optional("counts", extras);
     let (hidden, vocab, tied, groups) = (hidden?, vocab?, tied?, groups?);
     let (extras, source) = extras?.unwrap_or_default();
     let shape = Layers::new(hidden, vocab, tied, groups, extras).ok()?;
+    let shape = match head? {
+        Some(head) => shape.as_head(head),
+        None => shape,
+    };
     Some(Read { vocab: Some(vocab), shape: Shape::Layers(shape), source })
 }
 
@@ -102,8 +133,23 @@ fn whole(node: &Node, problems: &mut Problems) -> Option<u64> {
     integer(node, problems, 1, LARGEST_COUNT)
 }
 
+/// How a head drafts. Medusa heads have no layers, so that no file describes them yet.
+fn head(node: &Node, problems: &mut Problems) -> Option<Head> {
+    let mut fields = Fields::open(node, &Keys::all(&["kind", "draft_vocab", "modules"]), problems)?;
+    let kind = fields.required("kind", |node, problems| match word::<HeadKind>(node, problems)? {
+        HeadKind::Medusa => {
+            let found = Diagnostic::error("not-built-yet", "Medusa heads cannot be described by a file yet");
+            problems.report(found.at(&node.place))
+        }
+        kind => Some(kind),
+    });
+    let draft_vocab = fields.optional("draft_vocab", whole);
+    let modules = fields.optional("modules", whole);
+    Some(Head { kind: kind?, draft_vocab: draft_vocab?, copies: modules?.unwrap_or(1) })
+}
+
 const ATTENTION: Keys = Keys { known: &["gqa"], later: &["mla", "linear", "ssm"] };
-const FFN: Keys = Keys { known: &["gated", "plain", "none"], later: &["moe"] };
+const FFN: Keys = Keys::all(&["gated", "plain", "moe", "none"]);
 
 fn group(node: &Node, problems: &mut Problems) -> Option<LayerGroup> {
     let mut fields = Fields::open(node, &Keys::all(&["count", "attention", "ffn"]), problems)?;
@@ -123,13 +169,15 @@ fn attention(node: &Node, problems: &mut Problems) -> Option<Attention> {
 }
 
 fn gqa(node: &Node, problems: &mut Problems) -> Option<Gqa> {
-    let mut fields = Fields::open(node, &Keys::all(&["heads", "kv_heads", "head_dim", "window"]), problems)?;
+    let mut fields =
+        Fields::open(node, &Keys::all(&["heads", "kv_heads", "head_dim", "window", "output_gate"]), problems)?;
     let heads = fields.required("heads", whole);
     let kv_heads = fields.required("kv_heads", whole);
     let head_dim = fields.required("head_dim", whole);
     let window = fields.optional("window", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
+    let gated = fields.optional("output_gate", flag);
     match Gqa::new(heads?, kv_heads?, head_dim?, window?) {
-        Ok(gqa) => Some(gqa),
+        Ok(gqa) => Some(if gated?.unwrap_or_default() { gqa.with_output_gate() } else { gqa }),
         Err(error) => {
             let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
             problems.report(found.hint("heads is a multiple of kv_heads"))
@@ -141,10 +189,12 @@ fn ffn(node: &Node, problems: &mut Problems) -> Option<Ffn> {
     let mut fields = Fields::open(node, &FFN, problems)?;
     let gated = fields.optional("gated", intermediate);
     let plain = fields.optional("plain", intermediate);
+    let moe = fields.optional("moe", moe);
     fields.optional("none", |node, problems| Fields::open(node, &Keys::all(&[]), problems).map(|_| ()));
     match kind_key(node, FFN.known, problems)? {
         KindKey::One("gated") => gated.flatten().map(|intermediate| Ffn::Gated { intermediate }),
         KindKey::One("plain") => plain.flatten().map(|intermediate| Ffn::Plain { intermediate }),
+        KindKey::One("moe") => moe.flatten().map(Ffn::Moe),
         KindKey::One(_) => Some(Ffn::None),
         KindKey::Absent => no_kind(node, &FFN, "gated = { intermediate = 14336 }", problems),
     }
@@ -152,6 +202,24 @@ fn ffn(node: &Node, problems: &mut Problems) -> Option<Ffn> {
 
 fn intermediate(node: &Node, problems: &mut Problems) -> Option<u64> {
     Fields::open(node, &Keys::all(&["intermediate"]), problems)?.required("intermediate", whole)
+}
+
+fn moe(node: &Node, problems: &mut Problems) -> Option<Moe> {
+    let keys = Keys::all(&["experts", "top_k", "shared", "intermediate", "shared_intermediate"]);
+    let mut fields = Fields::open(node, &keys, problems)?;
+    let experts = fields.required("experts", whole);
+    let top_k = fields.required("top_k", whole);
+    let intermediate = fields.required("intermediate", whole);
+    let shared = fields.optional("shared", |node, problems| integer(node, problems, 0, LARGEST_COUNT));
+    let shared_intermediate = fields.optional("shared_intermediate", whole);
+    let (intermediate, shared) = (intermediate?, shared?.unwrap_or(0));
+    match Moe::new(experts?, top_k?, intermediate) {
+        Ok(moe) => Some(moe.with_shared(shared, shared_intermediate?.unwrap_or(intermediate))),
+        Err(error) => {
+            let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
+            problems.report(found.hint("such as { experts = 128, top_k = 8, intermediate = 768 }"))
+        }
+    }
 }
 
 /// A table without a kind; one of a kind that is still to come has been refused already.

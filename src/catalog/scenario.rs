@@ -4,9 +4,9 @@ use std::num::NonZeroU64;
 
 use crate::catalog::acceptance::acceptance;
 use crate::catalog::check;
-use crate::catalog::drafter::{Shared, drafters, single_device};
+use crate::catalog::drafter::{Shared, degree, drafters};
 use crate::catalog::load::Loader;
-use crate::catalog::node::Node;
+use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
 use crate::catalog::values::{LARGEST_INTEGER, integer, integer_axis, probability, quantity, word};
@@ -16,7 +16,7 @@ use crate::domain::deployment::MemoryPolicy;
 use crate::domain::engine::Engine;
 use crate::domain::scenario::{Scenario, SweepAxes};
 use crate::units::{Bytes, Probability};
-use crate::words::Roofline;
+use crate::words::{Roofline, Term};
 
 const KEYS: Keys = Keys {
     known: &[
@@ -31,6 +31,7 @@ const KEYS: Keys = Keys {
         "sweep",
         "simulate",
         "memory",
+        "without",
     ],
     later: &["deployment", "quantization", "limits", "workloads", "measured", "traffic", "slo", "uncertainty"],
 };
@@ -53,7 +54,11 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let engines = engines(&mut fields, loader);
     let roofline = fields.optional("roofline", word::<Roofline>);
     let tensor_parallel =
-        fields.optional("tensor_parallel", |node, problems| axis_of(node, problems, single_device, u64::to_string));
+        fields.optional("tensor_parallel", |node, problems| axis_of(node, problems, degree, u64::to_string));
+    let without = fields.optional("without", |node, problems| match &node.value {
+        Value::List(items) if items.is_empty() => Some(Vec::new()),
+        _ => one_or_many(node, problems, word::<Term>),
+    });
     let shared = fields.optional("acceptance", acceptance);
     let drafting = fields.optional("drafters", |node, problems| drafters(node, problems, Shared::of(&shared), loader));
     let axes = fields.optional("sweep", sweep_axes);
@@ -65,6 +70,8 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         engines: engines.as_deref().unwrap_or_default(),
         drafters: drafting.as_ref().and_then(Option::as_deref).unwrap_or_default(),
         roofline: roofline.flatten(),
+        tensor_parallel: tensor_parallel.as_ref().and_then(Option::as_deref).unwrap_or(&[1]),
+        k: axes.as_ref().and_then(Option::as_ref).map(SweepAxes::k),
     };
     check::parts(&parts, root, problems);
     shared?;
@@ -81,6 +88,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         axes: axes?.or_else(default_axes)?,
         memory: memory?.or_else(default_memory)?,
         simulate,
+        without: without?.unwrap_or_default(),
         seed: seed.unwrap_or(DEFAULT_SEED),
     })
 }

@@ -7,7 +7,7 @@ use crate::catalog::lookup::SearchPath;
 use crate::cli::args::{CatalogAction, CatalogArgs};
 use crate::cli::error::Error;
 use crate::cli::terminal;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, meant};
 use crate::report::catalog::{self, DEVICE_COLUMNS, Line, MODEL_COLUMNS, NAME_COLUMNS};
 use crate::words::{Kind, ListFormat, Word};
 
@@ -89,10 +89,8 @@ fn shown(entry: &Entry, file: &str) -> (String, Value) {
 
 fn unknown(search: &SearchPath, id: &str) -> Error {
     let all: Vec<String> = Kind::ALL.iter().flat_map(|kind| search.ids(*kind)).collect();
-    let hint = match nearest(id, all.iter().map(String::as_str)) {
-        Some(meant) => format!("did you mean \"{meant}\"?"),
-        None => "specplan catalog list names everything there is".to_owned(),
-    };
+    let ids: Vec<&str> = all.iter().map(String::as_str).collect();
+    let hint = meant(id, &ids).unwrap_or_else(|| "specplan catalog list names everything there is".to_owned());
     let found = Diagnostic::error("unknown-id", format!("nothing in the catalog is called \"{id}\""));
     Error::Usage(format!("{}; {hint}", found.message))
 }

@@ -100,19 +100,21 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
         let most = block.k.iter().max().unwrap_or(0);
         best_k(&block.setup, process, batch as f64, context as f64, most).k
     };
+    if let (Some(depth), Some(k)) = (block.setup.depth(), args.k.filter(|k| *k > 0))
+        && k != depth
+    {
+        return Err(Error::Usage(format!("--k {k}: this drafter drafts a tree of {depth} steps; 0 leaves it out")));
+    }
     let k = args.k.or_else(|| process.as_ref().map(best)).unwrap_or(0);
     let alpha = process.as_ref().and_then(Process::alpha);
-    let point = Point::new(&block.setup, batch, context, k);
+    let tokens_per_pass = process.as_ref().map_or(1.0, |process| process.tokens_per_pass(k));
+    let share = |k| block.setup.proposing_share(process.as_ref().map_or(1.0, |of| of.tokens_per_pass(k)), k);
+    let point = Point::new(&block.setup, batch, context, k, share(k));
     let heading = format!("{}, batch {batch}, context {context}, {}", who(block), rounds(block, k, alpha));
-    let first = Point::new(&block.setup, 1, context, 1);
-    Ok(Explained {
-        heading,
-        first_draft_ratio: block.drafter.map(|_| first.round.draft.get() / first.plain.cost.seconds().get()),
-        k,
-        alpha,
-        tokens_per_pass: process.map_or(1.0, |process| process.tokens_per_pass(k)),
-        point,
-    })
+    let one = block.setup.depth().unwrap_or(1);
+    let first = Point::new(&block.setup, 1, context, one, share(one));
+    let first_draft = first.round.draft.get() / first.draft_passes.max(1.0) / first.plain.cost.seconds().get();
+    Ok(Explained { heading, first_draft_ratio: block.drafter.map(|_| first_draft), k, alpha, tokens_per_pass, point })
 }
 
 /// Device, target and engine.
@@ -142,7 +144,9 @@ fn described(loaded: &Loaded, explained: &Explained) -> Value {
 }
 
 fn trust(block: &Block<'_>) -> Vec<String> {
-    std::iter::once(trust::profile(block.engine)).chain(block.drafter.map(trust::acceptance)).collect()
+    std::iter::once(trust::profile(block.engine, block.setup.target()))
+        .chain(block.drafter.map(trust::acceptance))
+        .collect()
 }
 
 fn show(

@@ -5,7 +5,9 @@ use crate::catalog::lookup::SearchPath;
 use crate::cli::args::CommonArgs;
 use crate::cli::error::Error;
 use crate::cli::terminal;
-use crate::diagnostic::{Diagnostic, render};
+use crate::cost::pricing::Unpriceable;
+use crate::diagnostic::{Diagnostic, Place, render};
+use crate::plan::setup::SetupError;
 use crate::report::manifest::Input;
 use crate::sweep::grid::GridError;
 
@@ -34,16 +36,46 @@ pub(super) fn inputs(loaded: &Loaded) -> Vec<Input<'_>> {
 
 /// Why a scenario makes no grid, with what to do.
 pub(super) fn no_grid(error: &GridError, loaded: &Loaded) -> Error {
-    let (code, place, hint) = match error {
+    let too_many =
+        |place: &Place, hint: &str| vec![Diagnostic::error("too-many-points", error.to_string()).at(place).hint(hint)];
+    Error::Input(match error {
         GridError::TooManyPoints { .. } => {
-            ("too-many-points", &loaded.longest_axis, Some("take fewer values on an axis, or raise --max-points"))
+            too_many(&loaded.longest_axis, "take fewer values on an axis, or raise --max-points")
         }
-        GridError::TooManyBlocks(_) => ("too-many-points", &loaded.root, Some("compare fewer of them in one study")),
-        GridError::MissingPeak(_) => ("missing-figure", &loaded.root, None),
+        GridError::TooManyBlocks(_) => too_many(&loaded.root, "compare fewer of them in one study"),
+        GridError::Setups(refused) => refused.iter().map(|error| no_setup(error, loaded)).collect(),
+    })
+}
+
+/// Why a deployment cannot be priced, with what to do.
+fn no_setup(error: &SetupError, loaded: &Loaded) -> Diagnostic {
+    let (code, key, hint) = match error {
+        SetupError::NoHead(_) => ("conflict", "drafters", "take a target with [[layers]]"),
+        SetupError::Unpriceable(error) => match error {
+            Unpriceable::MissingPeak(_) => {
+                ("missing-figure", "hardware", "state it under [peak] of that hardware, or compute in another format")
+            }
+            Unpriceable::MissingEfficiencies { .. } => (
+                "missing-figure",
+                "engine",
+                "price it with engine = \"ideal\", or write an engine file that extends this one and gives the \
+                 efficiencies of its family: README.md shows one",
+            ),
+            Unpriceable::MissingLink { .. } => (
+                "missing-figure",
+                "tensor_parallel",
+                "set it to 1, or describe the link in a hardware file of your own",
+            ),
+            Unpriceable::BeyondLink { .. } => {
+                ("does-not-fit", "tensor_parallel", "spread the model over fewer devices")
+            }
+            Unpriceable::Unsplittable(_) => ("does-not-fit", "tensor_parallel", "take a degree that divides them"),
+            Unpriceable::NeedsLayers { .. } => (
+                "conflict",
+                "target",
+                "set tensor_parallel to 1 and engine to \"ideal\", or take a model with [[layers]]",
+            ),
+        },
     };
-    let found = Diagnostic::error(code, error.to_string()).at(place);
-    Error::Input(vec![match hint {
-        Some(hint) => found.hint(hint),
-        None => found,
-    }])
+    Diagnostic::error(code, error.to_string()).at(loaded.place(key)).across_parts().hint(hint)
 }

@@ -2,9 +2,11 @@
 
 use std::num::NonZeroU64;
 
+use crate::cost::placement::Placement;
+use crate::domain::attention::Attention;
 use crate::domain::deployment::MemoryPolicy;
 use crate::domain::device::Device;
-use crate::domain::model::{KvShare, Model};
+use crate::domain::model::{KvShare, Model, Shape};
 use crate::units::Bytes;
 
 /// What one model holds on one device.
@@ -20,10 +22,23 @@ impl Held {
     /// Nothing: no drafter, or one that takes no memory.
     pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv: Vec::new() };
 
-    /// Of a model on a single device.
+    /// Of a model on each of `devices` devices: an even share of the weights, KV by heads.
     #[must_use]
-    pub fn by(model: &Model) -> Self {
-        Self { weights: model.weight_bytes_held(), kv: model.kv_shares() }
+    pub fn by(model: &Model, devices: u64) -> Self {
+        let placement = Placement { devices, ..Placement::SINGLE };
+        let kv = match &model.shape {
+            Shape::Aggregate(_) => model.kv_shares(),
+            Shape::Layers(layers) => layers
+                .groups()
+                .iter()
+                .map(|group| {
+                    let Attention::Gqa(gqa) = group.attention;
+                    let share = model.kv_share(group);
+                    KvShare { bytes_per_token: share.bytes_per_token * placement.kv_share(&gqa), ..share }
+                })
+                .collect(),
+        };
+        Self { weights: model.weight_bytes_held() * placement.share(), kv }
     }
 
     /// KV bytes of one sequence: for each share the slots that its layers keep.
@@ -85,12 +100,12 @@ pub fn usable(device: &Device, policy: &MemoryPolicy) -> Bytes {
 }
 
 impl Demand {
-    /// Target and drafter under a policy.
+    /// Target and drafter under a policy, both spread over `devices` devices.
     #[must_use]
-    pub fn new(target: &Model, drafter: Option<&Model>, policy: &MemoryPolicy) -> Self {
+    pub fn new(target: &Model, drafter: Option<&Model>, policy: &MemoryPolicy, devices: u64) -> Self {
         Self {
-            target: Held::by(target),
-            drafter: drafter.map_or(Held::NOTHING, Held::by),
+            target: Held::by(target, devices),
+            drafter: drafter.map_or(Held::NOTHING, |drafter| Held::by(drafter, devices)),
             reserve: policy.reserve(),
             block_tokens: policy.block_tokens(),
         }

@@ -5,7 +5,11 @@
 mod ends;
 mod ffn;
 mod gqa;
+mod moe;
 
+pub use moe::distinct_experts;
+
+use crate::cost::placement::Placement;
 use crate::cost::roofline::{Rates, Roofed};
 use crate::cost::shape::PassShape;
 use crate::domain::attention::Attention;
@@ -37,6 +41,16 @@ impl Work {
         Self { flops: Flops::new(2.0 * tokens * params), weights: Bytes::new(params * bytes), ..Self::NONE }
     }
 
+    /// A share of the arithmetic and the weights, and a share of the KV cache.
+    fn shared(self, of_weights: f64, of_kv: f64) -> Self {
+        Self {
+            flops: self.flops * of_weights,
+            weights: self.weights * of_weights,
+            kv_read: self.kv_read * of_kv,
+            kv_written: self.kv_written * of_kv,
+        }
+    }
+
     /// All bytes moved.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
@@ -49,7 +63,9 @@ impl Work {
         Roofed::new(self.flops, self.bytes(), rates)
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         Self {
             flops: self.flops + other.flops,
             weights: self.weights + other.weights,
@@ -59,22 +75,46 @@ impl Work {
     }
 }
 
+/// The pass that operators belong to.
+struct Whole<'a> {
+    model: &'a Model,
+    layers: &'a Layers,
+    shape: PassShape,
+    placement: &'a Placement,
+}
+
+impl Whole<'_> {
+    const fn weight_bytes(&self) -> f64 {
+        self.model.formats.weight_bytes()
+    }
+}
+
 /// The operators of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ops([Work; OpName::COUNT]);
 
 impl Ops {
-    /// The operators of a model with layers.
+    /// The operators of a model with layers: what one device does of them.
     #[must_use]
-    pub fn of(model: &Model, layers: &Layers, shape: PassShape) -> Self {
+    pub fn of(model: &Model, layers: &Layers, shape: PassShape, placement: &Placement) -> Self {
         let mut ops = Self([Work::NONE; OpName::COUNT]);
+        let of = Whole { model, layers, shape, placement };
         for group in layers.groups() {
             let Attention::Gqa(gqa) = group.attention;
-            gqa::add(&mut ops, &gqa, model, layers, group, shape);
-            ffn::add(&mut ops, model, layers, group, shape);
+            gqa::add(&mut ops, &gqa, group, &of);
+            match group.ffn.moe() {
+                Some(moe) => moe::add(&mut ops, moe, group, &of),
+                None => ffn::add(&mut ops, group, &of),
+            }
         }
-        ends::add(&mut ops, model, layers, shape);
-        ops
+        ends::add(&mut ops, &of);
+        ops.split(placement)
+    }
+
+    /// What one device does: an even share of everything but the KV cache, which has been divided by
+    /// heads already.
+    fn split(self, placement: &Placement) -> Self {
+        Self(self.0.map(|work| work.shared(placement.share(), 1.0)))
     }
 
     fn add(&mut self, name: OpName, work: Work) {

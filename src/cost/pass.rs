@@ -1,12 +1,16 @@
 //! One forward pass of one model.
 
+use crate::cost::additive;
 use crate::cost::ops::{Ops, Work};
+use crate::cost::placement::ring_all_reduce;
+use crate::cost::pricing::{Form, Pricing};
 use crate::cost::roofline::{Rates, Roofed};
 use crate::cost::shape::PassShape;
+use crate::cost::terms::Terms;
 use crate::domain::layers::Layers;
 use crate::domain::model::{Aggregate, Model, Shape};
 use crate::units::{Bytes, Flops, Seconds};
-use crate::words::{Bound, Roofline};
+use crate::words::{Bound, Term};
 
 /// What a pass does and how long it takes. Parts are stored, totals derived.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +19,8 @@ pub struct PassCost {
     pub work: Work,
     /// How long that takes.
     pub timing: Timing,
+    /// All-reduces of an ideal roofline. The additive form has them among its terms.
+    pub network: Seconds,
 }
 
 /// How the times of a pass add up.
@@ -29,43 +35,75 @@ pub enum Timing {
         /// Operators bound by traffic.
         memory: Seconds,
     },
+    /// Every cost after the other.
+    Added(Terms),
 }
 
 impl PassCost {
     /// The time of the pass.
     #[must_use]
     pub fn seconds(&self) -> Seconds {
-        match self.timing {
-            Timing::Overlapped(roofed) => roofed.seconds(),
-            Timing::Summed { compute, memory } => compute + memory,
+        self.network
+            + match self.timing {
+                Timing::Overlapped(roofed) => roofed.seconds(),
+                Timing::Summed { compute, memory } => compute + memory,
+                Timing::Added(terms) => terms.total(),
+            }
+    }
+
+    /// The class with the largest share of the time; memory before compute before network where they are
+    /// equal. In a single maximum the shorter of its two has no share.
+    #[must_use]
+    pub fn bound(&self) -> Bound {
+        let (compute, memory) = match self.timing {
+            Timing::Overlapped(Roofed { compute, memory }) | Timing::Summed { compute, memory } => (compute, memory),
+            Timing::Added(terms) => return terms.bound(),
+        };
+        if self.network > compute.max(memory) {
+            Bound::Network
+        } else if compute > memory {
+            Bound::Compute
+        } else {
+            Bound::Memory
         }
     }
 
-    /// The class with the larger share of the time; memory where both are equal.
+    /// With the engine's time beside the pass; an ideal pass has none.
     #[must_use]
-    pub fn bound(&self) -> Bound {
+    pub fn with(self, term: Term, time: Seconds) -> Self {
         match self.timing {
-            Timing::Overlapped(roofed) => roofed.bound(),
-            Timing::Summed { compute, memory } => {
-                if compute > memory {
-                    Bound::Compute
-                } else {
-                    Bound::Memory
+            Timing::Added(terms) => Self { timing: Timing::Added(terms.with(term, time)), ..self },
+            _ => self,
+        }
+    }
+}
+
+/// A pass of a model. A model known by its totals has one way to be priced; a full shape has one maximum
+/// over its sums, one for each operator, or a sum of terms.
+#[must_use]
+pub fn pass(model: &Model, pricing: &Pricing, shape: PassShape) -> PassCost {
+    let (rates, placement) = (pricing.rates, &pricing.placement);
+    match &model.shape {
+        Shape::Aggregate(totals) => overlapped(aggregate(model, totals, shape), rates, Seconds::ZERO),
+        Shape::Layers(layers) => {
+            let ops = Ops::of(model, layers, shape, placement);
+            match &pricing.form {
+                Form::Aggregate => overlapped(ops.total(), rates, network(layers, pricing, shape)),
+                Form::PerOp => per_op(&ops, rates, network(layers, pricing, shape)),
+                Form::Additive(coefficients) => {
+                    let terms = additive::terms(&ops, layers, shape, placement, coefficients);
+                    PassCost { work: ops.total(), timing: Timing::Added(terms), network: Seconds::ZERO }
                 }
             }
         }
     }
 }
 
-/// A pass of a model under a roofline. A model known by its totals has one way to be priced; a full
-/// shape has one maximum over its sums, or one for each operator.
-#[must_use]
-pub fn pass(model: &Model, rates: Rates, roofline: Roofline, shape: PassShape) -> PassCost {
-    match (&model.shape, roofline) {
-        (Shape::Aggregate(totals), _) => overlapped(aggregate(model, totals, shape), rates),
-        (Shape::Layers(layers), Roofline::Aggregate) => overlapped(Ops::of(model, layers, shape).total(), rates),
-        (Shape::Layers(layers), Roofline::PerOp | Roofline::Additive) => per_op(model, layers, rates, shape),
-    }
+/// All-reduces at the datasheet's bandwidth, without a start: two a layer.
+fn network(layers: &Layers, pricing: &Pricing, shape: PassShape) -> Seconds {
+    let placement = &pricing.placement;
+    let bytes = placement.all_reduce_bytes(layers, shape.new_tokens());
+    ring_all_reduce(bytes, placement.devices, placement.link, Seconds::ZERO) * (2.0 * layers.layers())
 }
 
 /// One maximum over the sums.
@@ -77,8 +115,8 @@ pub fn pass(model: &Model, rates: Rates, roofline: Roofline, shape: PassShape) -
 /// ```
 ///
 /// It lets KV reads hide arithmetic of the matrix products, so that it flatters.
-fn overlapped(work: Work, rates: Rates) -> PassCost {
-    PassCost { work, timing: Timing::Overlapped(work.roofed(rates)) }
+fn overlapped(work: Work, rates: Rates, network: Seconds) -> PassCost {
+    PassCost { work, timing: Timing::Overlapped(work.roofed(rates)), network }
 }
 
 /// What a pass does according to a model's totals: the founding study's formula.
@@ -99,7 +137,7 @@ fn overlapped(work: Work, rates: Rates) -> PassCost {
 /// context 2048 on an H100 reads 15 GB + 0.268 GB at 3.35 TB/s:
 ///
 /// ```
-/// use specplan::cost::{pass::pass, roofline::Rates, shape::PassShape};
+/// use specplan::cost::{pass::pass, pricing::Pricing, roofline::Rates, shape::PassShape};
 /// use specplan::domain::model::{Aggregate, Formats, Model, Shape};
 /// use specplan::units::{BytesPerSecond, FlopsPerSecond};
 /// use specplan::words::{Bound, Dtype, Role, Roofline};
@@ -111,10 +149,12 @@ fn overlapped(work: Work, rates: Rates) -> PassCost {
 ///     vocab: None,
 ///     shape: Shape::Aggregate(Aggregate::new(7.50e9, 8.03e9, 131072.0)?),
 ///     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)?,
+///     approximate: false,
+///     fits: vec![],
 ///     source: None,
 /// };
 /// let rates = Rates { peak: FlopsPerSecond::new(989e12), bandwidth: BytesPerSecond::new(3.35e12) };
-/// let step = pass(&model, rates, Roofline::Aggregate, PassShape::decode(1.0, 2048.0));
+/// let step = pass(&model, &Pricing::ideal(rates, Roofline::Aggregate), PassShape::decode(1.0, 2048.0));
 /// assert!((step.seconds().get() - 15.268_435_456e9 / 3.35e12).abs() < 1e-15);
 /// assert_eq!(step.bound(), Bound::Memory);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -130,8 +170,7 @@ pub fn aggregate(model: &Model, totals: &Aggregate, shape: PassShape) -> Work {
 }
 
 /// One maximum for each operator, summed: operators run one after another.
-fn per_op(model: &Model, layers: &Layers, rates: Rates, shape: PassShape) -> PassCost {
-    let ops = Ops::of(model, layers, shape);
+fn per_op(ops: &Ops, rates: Rates, network: Seconds) -> PassCost {
     let (mut compute, mut memory) = (Seconds::ZERO, Seconds::ZERO);
     for (_, work) in ops.iter() {
         let roofed = work.roofed(rates);
@@ -140,5 +179,5 @@ fn per_op(model: &Model, layers: &Layers, rates: Rates, shape: PassShape) -> Pas
             _ => memory = memory + roofed.seconds(),
         }
     }
-    PassCost { work: ops.total(), timing: Timing::Summed { compute, memory } }
+    PassCost { work: ops.total(), timing: Timing::Summed { compute, memory }, network }
 }

@@ -14,6 +14,7 @@ pub struct Gqa {
     kv_heads: u64,
     head_dim: u64,
     window: Option<u64>,
+    output_gate: bool,
 }
 
 /// Why heads cannot be grouped so.
@@ -45,7 +46,32 @@ impl Gqa {
         if !heads.is_multiple_of(kv_heads) {
             return Err(GqaError::Uneven { heads, kv_heads });
         }
-        Ok(Self { heads, kv_heads, head_dim, window })
+        Ok(Self { heads, kv_heads, head_dim, window, output_gate: false })
+    }
+
+    /// With a gate on the output, projected beside the queries and as wide as they are.
+    #[must_use]
+    pub const fn with_output_gate(self) -> Self {
+        Self { output_gate: true, ..self }
+    }
+
+    /// Whether the output is gated.
+    #[must_use]
+    pub const fn output_gate(&self) -> bool {
+        self.output_gate
+    }
+
+    /// Heads that share the KV cache.
+    #[must_use]
+    pub const fn kv_heads(&self) -> u64 {
+        self.kv_heads
+    }
+
+    /// Width of what is projected from a token: queries (twice with an output gate), keys and values.
+    #[must_use]
+    pub const fn projected_width(&self) -> f64 {
+        let queries = if self.output_gate { 2.0 } else { 1.0 };
+        queries * self.query_width() + 2.0 * self.kv_width()
     }
 
     /// Width of all queries together: `heads x head_dim`.

@@ -1,7 +1,11 @@
 //! What proposes tokens.
 
+use std::borrow::Cow;
+
 use crate::domain::acceptance::Acceptance;
+use crate::domain::head::{self, Head, NoHead};
 use crate::domain::model::Model;
+use crate::words::{DrafterKind, HeadKind};
 
 /// A drafter with its label and acceptance.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,20 +14,118 @@ pub struct Drafter {
     pub label: String,
     /// What it is.
     pub source: DraftSource,
+    /// The tree it drafts; none: a chain, or a block.
+    pub tree: Option<Tree>,
+    /// The most drafts of a round, where there is a limit.
+    pub longest: Option<u64>,
+    /// Devices it is spread over, where the scenario says; else those of the target.
+    pub tensor_parallel: Option<u64>,
     /// How its drafts are accepted.
     pub acceptance: Acceptance,
 }
 
 /// Where drafts come from.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each drafter of a study")]
 pub enum DraftSource {
     /// A separate model runs one pass for each draft.
     Model(Model),
+    /// A head that drafts from the target's hidden state: EAGLE, MTP, block drafters.
+    Head(HeadSource),
+    /// Drafts are looked up in the prompt and the output so far: no pass, no memory.
+    Ngram,
+    /// Drafts are looked up in a tree of suffixes: no pass, no device memory.
+    Suffix,
+    /// The target itself over a capped KV cache.
+    SparseKv {
+        /// Cached tokens that a draft pass reads.
+        budget: u64,
+    },
     /// Each draft costs a constant share of the target's plain step; 0 is free. Takes no memory.
     Constant {
         /// Draft pass over plain step.
         cost_ratio: CostRatio,
     },
+}
+
+/// A head, by name or derived from its target.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HeadSource {
+    /// From the catalog.
+    Named(Box<Model>),
+    /// As training recipes make it for a target of this shape.
+    Derived(Head),
+}
+
+/// A tree of drafts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tree {
+    steps: u64,
+    topk: u64,
+    nodes: u64,
+}
+
+/// Numbers that make no tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotATree {
+    /// Zero where there must be one.
+    #[error("steps and topk are at least 1, nodes at least 2: the root and one draft")]
+    Zero,
+    /// Fewer nodes than the depth needs.
+    #[error("{nodes} nodes, the root included, do not reach {steps} steps down")]
+    TooFew {
+        /// Nodes, the root included.
+        nodes: u64,
+        /// Depth.
+        steps: u64,
+    },
+}
+
+impl Tree {
+    /// A tree of `steps` levels below the root, `topk` candidates for each draft pass, `nodes` verified
+    /// tokens with the root (SGLang: num-steps, eagle-topk, num-draft-tokens).
+    ///
+    /// # Errors
+    ///
+    /// [`NotATree`] for zeros, or fewer nodes than levels.
+    pub const fn new(steps: u64, topk: u64, nodes: u64) -> Result<Self, NotATree> {
+        if steps == 0 || topk == 0 || nodes < 2 {
+            return Err(NotATree::Zero);
+        }
+        if nodes <= steps {
+            return Err(NotATree::TooFew { nodes, steps });
+        }
+        Ok(Self { steps, topk, nodes })
+    }
+
+    /// Levels below the root.
+    #[must_use]
+    pub const fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Candidates for each draft pass.
+    #[must_use]
+    pub const fn topk(&self) -> u64 {
+        self.topk
+    }
+
+    /// Verified tokens, the root included.
+    #[must_use]
+    pub const fn nodes(&self) -> u64 {
+        self.nodes
+    }
+}
+
+/// The passes of a round, for each sequence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    /// Tokens verified.
+    pub verify_width: f64,
+    /// Draft passes.
+    pub draft_passes: f64,
+    /// Tokens of each draft pass.
+    pub draft_width: f64,
 }
 
 /// A draft pass over a plain step: finite and at least 0.
@@ -56,12 +158,91 @@ impl CostRatio {
 }
 
 impl DraftSource {
-    /// The model that sits in memory beside the target, if there is one.
+    /// The word of the scenario format.
     #[must_use]
-    pub const fn model(&self) -> Option<&Model> {
+    pub fn kind(&self) -> DrafterKind {
+        match self {
+            Self::Model(_) => DrafterKind::Model,
+            Self::Head(head) => match head.kind() {
+                HeadKind::Eagle1 | HeadKind::Eagle3 => DrafterKind::Eagle,
+                HeadKind::Mtp => DrafterKind::Mtp,
+                HeadKind::Block => DrafterKind::Block,
+                HeadKind::Medusa => DrafterKind::Medusa,
+            },
+            Self::Ngram => DrafterKind::Ngram,
+            Self::Suffix => DrafterKind::Suffix,
+            Self::SparseKv { .. } => DrafterKind::SparseKv,
+            Self::Constant { .. } => DrafterKind::Constant,
+        }
+    }
+
+    /// Whether drafts are looked up, so that only some sequences propose any.
+    #[must_use]
+    pub const fn looks_up(&self) -> bool {
+        matches!(self, Self::Ngram | Self::Suffix)
+    }
+
+    /// The model that is named, if there is one.
+    #[must_use]
+    pub fn model(&self) -> Option<&Model> {
         match self {
             Self::Model(model) => Some(model),
-            Self::Constant { .. } => None,
+            Self::Head(HeadSource::Named(model)) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// The model that sits in memory beside a target, derived from it where none is named.
+    ///
+    /// # Errors
+    ///
+    /// [`NoHead`] if a head has to be derived from a target that is known by its totals.
+    pub fn beside<'a>(&'a self, target: &Model) -> Result<Option<Cow<'a, Model>>, NoHead> {
+        match self {
+            Self::Head(HeadSource::Derived(of)) => head::derived(target, *of).map(|model| Some(Cow::Owned(model))),
+            _ => Ok(self.model().map(Cow::Borrowed)),
+        }
+    }
+
+    /// The passes of a round of k drafts when a share of the sequences proposes any; for all drafters
+    /// but those that look drafts up it is 1.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    ///                        verified       draft passes   tokens of each
+    /// chain                  k + 1          k              1
+    /// tree                   nodes          steps          topk
+    /// block                  k + 1          1              k + 1
+    /// n-gram, suffix         1 + k share    0              -
+    /// ```
+    #[must_use]
+    pub fn layout(&self, tree: Option<&Tree>, k: u64, proposing_share: f64) -> Layout {
+        let k = k as f64;
+        match (self, tree) {
+            (Self::Ngram | Self::Suffix, _) => {
+                Layout { verify_width: 1.0 + k * proposing_share, draft_passes: 0.0, draft_width: 0.0 }
+            }
+            (_, Some(tree)) => Layout {
+                verify_width: tree.nodes as f64,
+                draft_passes: tree.steps as f64,
+                draft_width: tree.topk as f64,
+            },
+            (Self::Head(head), None) if head.kind() == HeadKind::Block => {
+                Layout { verify_width: k + 1.0, draft_passes: 1.0, draft_width: k + 1.0 }
+            }
+            _ => Layout { verify_width: k + 1.0, draft_passes: k, draft_width: 1.0 },
+        }
+    }
+}
+
+impl HeadSource {
+    /// How it drafts. A named head without a kind of its own would not have been read.
+    #[must_use]
+    pub fn kind(&self) -> HeadKind {
+        match self {
+            Self::Derived(head) => head.kind,
+            Self::Named(model) => model.head_kind().unwrap_or(HeadKind::Eagle1),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! The engine a scenario is priced for.
 
+use crate::units::Seconds;
+use crate::words::Status;
+
 /// An engine profile.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Engine {
     /// The catalog id.
     pub id: String,
@@ -9,11 +12,154 @@ pub struct Engine {
     pub name: String,
     /// What it adds to the roofline.
     pub profile: Profile,
+    /// What its user should know.
+    pub note: Option<String>,
 }
 
 /// What an engine adds to the roofline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Profile {
     /// Nothing: full datasheet peaks, no overheads.
     Ideal,
+    /// Efficiencies and overheads of the additive form.
+    Additive(Box<Additive>),
+}
+
+/// The constants of the additive form for one engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Additive {
+    /// How the engine's own constants were found.
+    pub status: Status,
+    /// The engine versions it was seen on.
+    pub versions: Option<String>,
+    /// Time for each step and each verification beside the pass.
+    pub step: Constant<Seconds>,
+    /// Time for each draft pass beside the pass.
+    pub draft: Constant<Seconds>,
+    /// Time for each speculative round.
+    pub round: Constant<Seconds>,
+    /// Time for each sequence of a speculative round.
+    pub sequence: Constant<Seconds>,
+    /// Routing kernels of one layer of experts in one pass.
+    pub moe_layer: Constant<Seconds>,
+    /// How independent the routing of tokens of one sequence is; 1: as that of different sequences.
+    pub routing_independence: Constant<Efficiency>,
+    /// Start of one all-reduce.
+    pub all_reduce: Constant<Seconds>,
+    /// Share of a link's bandwidth that all-reduces get.
+    pub link: Constant<Efficiency>,
+    /// Of what n-gram and suffix drafters propose, the share that is accepted, where a scenario does not
+    /// say which share of the sequences proposes.
+    pub accepted_per_proposed: Constant<Efficiency>,
+    /// The least time of one layer, where launches set it.
+    pub layer_floor: Option<Constant<Seconds>>,
+    /// What quantised weights cost more than their bytes say.
+    pub quantised: Option<Quantised>,
+    /// Efficiencies by the family of the hardware.
+    pub families: Vec<(String, Efficiencies)>,
+    /// How far its predictions were off where they could be checked.
+    pub errors: Vec<ExpectedError>,
+}
+
+/// A constant, the range it may lie in, and where it is from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant<T> {
+    /// What is used.
+    pub value: T,
+    /// The least and the largest that the evidence allows, where known.
+    pub range: Option<(T, T)>,
+    /// Where it is from.
+    pub origin: String,
+}
+
+/// Factors on the efficiencies of models with quantised weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantised {
+    /// On the compute efficiency.
+    pub compute: Constant<Efficiency>,
+    /// On the bandwidth efficiency.
+    pub bandwidth: Constant<Efficiency>,
+}
+
+/// What a family of hardware reaches of its datasheet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Efficiencies {
+    /// Share of the bandwidth when weights are read.
+    pub bandwidth: Constant<Efficiency>,
+    /// Share of the bandwidth when the KV cache is read; absent: that of weights.
+    pub kv_bandwidth: Option<Constant<Efficiency>>,
+    /// Share of the dense peak.
+    pub compute: Constant<Efficiency>,
+    /// Fixed time of one matrix product.
+    pub product: Constant<Seconds>,
+    /// Fixed time of one layer's attention.
+    pub attention: Constant<Seconds>,
+}
+
+/// How far speedups were off on measurements that the fit had not seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpectedError {
+    /// Which targets: `dense`, `moe` or `all`.
+    pub class: String,
+    /// Median of |predicted / measured - 1|.
+    pub median: f64,
+    /// Nine in ten are within.
+    pub p90: f64,
+    /// Measurements behind it.
+    pub rows: u64,
+}
+
+/// A share in (0, 1]: no engine beats the datasheet.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Efficiency(f64);
+
+/// A number that cannot be an efficiency.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("an efficiency lies above 0 and at most at 1, not at {0}")]
+pub struct NotAnEfficiency(pub f64);
+
+impl Efficiency {
+    /// All of it.
+    pub const FULL: Self = Self(1.0);
+
+    /// A share.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAnEfficiency`] for what is not in (0, 1].
+    pub fn new(share: f64) -> Result<Self, NotAnEfficiency> {
+        if share > 0.0 && share <= 1.0 { Ok(Self(share)) } else { Err(NotAnEfficiency(share)) }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Additive {
+    /// The efficiencies of a family of hardware.
+    #[must_use]
+    pub fn efficiencies(&self, family: &str) -> Option<&Efficiencies> {
+        self.families.iter().find(|(name, _)| name == family).map(|(_, efficiencies)| efficiencies)
+    }
+
+    /// The error to expect for a class of targets, else for all of them.
+    #[must_use]
+    pub fn error(&self, class: &str) -> Option<&ExpectedError> {
+        let find = |class: &str| self.errors.iter().find(|error| error.class == class);
+        find(class).or_else(|| find("all"))
+    }
+}
+
+impl Engine {
+    /// Its constants, unless it is ideal.
+    #[must_use]
+    pub fn additive(&self) -> Option<&Additive> {
+        match &self.profile {
+            Profile::Ideal => None,
+            Profile::Additive(additive) => Some(additive),
+        }
+    }
 }

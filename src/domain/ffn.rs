@@ -13,12 +13,111 @@ pub enum Ffn {
         /// Width between them.
         intermediate: u64,
     },
+    /// A mixture of gated experts.
+    Moe(Moe),
     /// The layer has none.
     None,
 }
 
+/// A mixture of experts: a router picks `top_k` of `experts` for each token; shared experts serve all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moe {
+    experts: u64,
+    top_k: u64,
+    intermediate: u64,
+    shared: u64,
+    shared_intermediate: u64,
+}
+
+/// Why experts cannot be mixed so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MoeError {
+    /// Zero where there must be one.
+    #[error("experts, top_k and intermediate are at least 1")]
+    Zero,
+    /// More experts are picked than there are.
+    #[error("top_k ({top_k}) exceeds experts ({experts})")]
+    TooMany {
+        /// Picked for each token.
+        top_k: u64,
+        /// To pick from.
+        experts: u64,
+    },
+}
+
+impl Moe {
+    /// Experts of a width, none of them shared.
+    ///
+    /// # Errors
+    ///
+    /// [`MoeError`] for a zero, or more picked than there are.
+    pub const fn new(experts: u64, top_k: u64, intermediate: u64) -> Result<Self, MoeError> {
+        if experts == 0 || top_k == 0 || intermediate == 0 {
+            return Err(MoeError::Zero);
+        }
+        if top_k > experts {
+            return Err(MoeError::TooMany { top_k, experts });
+        }
+        Ok(Self { experts, top_k, intermediate, shared: 0, shared_intermediate: intermediate })
+    }
+
+    /// With `shared` experts of a width that every token passes through.
+    #[must_use]
+    pub const fn with_shared(self, shared: u64, intermediate: u64) -> Self {
+        Self { shared, shared_intermediate: intermediate, ..self }
+    }
+
+    /// Experts to pick from, E.
+    #[must_use]
+    pub const fn experts(&self) -> u64 {
+        self.experts
+    }
+
+    /// Experts picked for each token.
+    #[must_use]
+    pub const fn top_k(&self) -> u64 {
+        self.top_k
+    }
+
+    /// Experts that serve every token.
+    #[must_use]
+    pub const fn shared(&self) -> u64 {
+        self.shared
+    }
+
+    /// Width of a picked expert.
+    #[must_use]
+    pub const fn intermediate(&self) -> u64 {
+        self.intermediate
+    }
+
+    /// Width of a shared expert.
+    #[must_use]
+    pub const fn shared_intermediate(&self) -> u64 {
+        self.shared_intermediate
+    }
+
+    /// Parameters of one expert: 3 h f.
+    #[must_use]
+    pub const fn expert_params(&self, hidden: f64) -> f64 {
+        3.0 * hidden * self.intermediate as f64
+    }
+
+    /// Parameters of all shared experts.
+    #[must_use]
+    pub const fn shared_params(&self, hidden: f64) -> f64 {
+        self.shared as f64 * 3.0 * hidden * self.shared_intermediate as f64
+    }
+
+    /// Parameters of the router: h E.
+    #[must_use]
+    pub const fn router_params(&self, hidden: f64) -> f64 {
+        hidden * self.experts as f64
+    }
+}
+
 impl Ffn {
-    /// Parameters of its matrices over a hidden width.
+    /// Parameters of its matrices over a hidden width, every expert and the router included.
     ///
     /// # Examples
     ///
@@ -31,18 +130,57 @@ impl Ffn {
     #[must_use]
     pub const fn params(&self, hidden: f64) -> f64 {
         match self {
+            Self::Moe(moe) => {
+                let experts = moe.experts as f64 * moe.expert_params(hidden);
+                experts + moe.shared_params(hidden) + moe.router_params(hidden)
+            }
+            _ => self.active_params(hidden),
+        }
+    }
+
+    /// Parameters that one token is multiplied with: of a mixture the router, the picked experts and
+    /// the shared ones.
+    ///
+    /// # Examples
+    ///
+    /// Qwen3-30B-A3B, one layer: 2048 x (3 x 8 x 768 + 128).
+    ///
+    /// ```
+    /// use specplan::domain::ffn::{Ffn, Moe};
+    /// let ffn = Ffn::Moe(Moe::new(128, 8, 768)?);
+    /// assert_eq!(ffn.active_params(2048.0), 38_010_880.0);
+    /// assert_eq!(ffn.params(2048.0), 2048.0 * (3.0 * 128.0 * 768.0 + 128.0));
+    /// # Ok::<(), specplan::domain::ffn::MoeError>(())
+    /// ```
+    #[must_use]
+    pub const fn active_params(&self, hidden: f64) -> f64 {
+        match self {
             Self::Gated { intermediate } => 3.0 * hidden * *intermediate as f64,
             Self::Plain { intermediate } => 2.0 * hidden * *intermediate as f64,
+            Self::Moe(moe) => {
+                let picked = moe.top_k as f64 * moe.expert_params(hidden);
+                picked + moe.shared_params(hidden) + moe.router_params(hidden)
+            }
             Self::None => 0.0,
         }
     }
 
-    /// Width between its matrices, 0 without them.
+    /// Width between the matrices that every token passes through, 0 without them.
     #[must_use]
     pub const fn intermediate(&self) -> f64 {
         match self {
             Self::Gated { intermediate } | Self::Plain { intermediate } => *intermediate as f64,
+            Self::Moe(moe) => (moe.shared * moe.shared_intermediate) as f64,
             Self::None => 0.0,
+        }
+    }
+
+    /// The mixture, if it is one.
+    #[must_use]
+    pub const fn moe(&self) -> Option<&Moe> {
+        match self {
+            Self::Moe(moe) => Some(moe),
+            _ => None,
         }
     }
 }

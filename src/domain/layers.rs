@@ -4,6 +4,7 @@
 
 use crate::domain::attention::Attention;
 use crate::domain::ffn::Ffn;
+use crate::domain::head::Head;
 use crate::words::NormKind;
 
 /// A whole decoder.
@@ -14,6 +15,7 @@ pub struct Layers {
     tied_embeddings: bool,
     groups: Vec<LayerGroup>,
     extras: Extras,
+    head: Option<Head>,
 }
 
 /// Equal layers.
@@ -69,6 +71,8 @@ pub struct ParamCount {
     pub lm_head: f64,
     /// Scales and shifts of the normalisations before and after layers.
     pub norms: f64,
+    /// What joins the inputs of a drafting head, or the blocks of Medusa heads.
+    pub fuse: f64,
     /// Biases, normalisations of queries and keys, positions and what no operator reads.
     pub others: f64,
 }
@@ -77,7 +81,7 @@ impl ParamCount {
     /// All of them.
     #[must_use]
     pub fn total(&self) -> f64 {
-        self.attention + self.ffn + self.embedding + self.lm_head + self.norms + self.others
+        self.attention + self.ffn + self.embedding + self.lm_head + self.norms + self.fuse + self.others
     }
 }
 
@@ -95,7 +99,39 @@ impl Layers {
         extras: Extras,
     ) -> Result<Self, EmptyShape> {
         let empty = hidden == 0 || vocab == 0 || groups.is_empty() || groups.iter().any(|group| group.count == 0);
-        if empty { Err(EmptyShape) } else { Ok(Self { hidden, vocab, tied_embeddings, groups, extras }) }
+        if empty { Err(EmptyShape) } else { Ok(Self { hidden, vocab, tied_embeddings, groups, extras, head: None }) }
+    }
+
+    /// The same layers as a head that drafts from a target's hidden state, with the target's embedding.
+    #[must_use]
+    pub fn as_head(self, head: Head) -> Self {
+        Self { head: Some(head), tied_embeddings: false, ..self }
+    }
+
+    /// Heads without layers of their own (Medusa).
+    ///
+    /// # Errors
+    ///
+    /// [`EmptyShape`] if a width is 0.
+    pub const fn heads_only(hidden: u64, vocab: u64, head: Head) -> Result<Self, EmptyShape> {
+        if hidden == 0 || vocab == 0 {
+            return Err(EmptyShape);
+        }
+        let extras = Extras {
+            norm: NormKind::Rms,
+            qkv_bias: false,
+            qk_norm: false,
+            mlp_bias: false,
+            positions: 0,
+            extra_params: 0,
+        };
+        Ok(Self { hidden, vocab, tied_embeddings: false, groups: Vec::new(), extras, head: Some(head) })
+    }
+
+    /// What makes it a head, if it is one.
+    #[must_use]
+    pub const fn head(&self) -> Option<&Head> {
+        self.head.as_ref()
     }
 
     /// Width between layers, h.
@@ -122,10 +158,76 @@ impl Layers {
         self.groups.iter().map(|group| group.count as f64).sum()
     }
 
-    /// Parameters of the LM head, which a pass reads whether or not they are the embeddings again: V h.
+    /// Whether embeddings and LM head are one table.
     #[must_use]
-    pub const fn lm_head_params(&self) -> f64 {
-        self.vocab as f64 * self.hidden as f64
+    pub const fn tied_embeddings(&self) -> bool {
+        self.tied_embeddings
+    }
+
+    /// Parameters of the LM head, which a pass reads whether or not they are the embeddings again, or a
+    /// target's: V h. A head scores its own vocabulary; Medusa heads have one each.
+    #[must_use]
+    pub fn lm_head_params(&self) -> f64 {
+        let rows = self.head.as_ref().map_or(self.vocab as f64, |head| head.scored_rows(self.vocab));
+        rows * self.hidden()
+    }
+
+    /// Width that queries, keys and values are projected from: the hidden one, twice that in an EAGLE-3
+    /// head.
+    #[must_use]
+    pub fn qkv_inputs(&self) -> f64 {
+        self.head.as_ref().map_or(1.0, Head::qkv_inputs) * self.hidden()
+    }
+
+    /// Parameters that join the inputs of a head in every pass, and those that do so once a round.
+    #[must_use]
+    pub fn fuse_params(&self) -> (f64, f64) {
+        self.head.as_ref().map_or((0.0, 0.0), |head| head.fuse_params(self.hidden()))
+    }
+
+    /// Parameters that a pass multiplies with each token: of mixtures the picked experts only, without
+    /// the input embedding.
+    #[must_use]
+    pub fn active_params(&self) -> f64 {
+        let h = self.hidden();
+        let layer =
+            |group: &LayerGroup| group.count as f64 * (self.attention_params(group) + group.ffn.active_params(h));
+        self.groups.iter().map(layer).sum::<f64>() + self.fuse_params().0 + self.lm_head_params()
+    }
+
+    /// Parameters of the attention matrices of one layer.
+    #[must_use]
+    pub fn attention_params(&self, group: &LayerGroup) -> f64 {
+        let Attention::Gqa(gqa) = group.attention;
+        self.qkv_inputs() * gqa.projected_width() + gqa.query_width() * self.hidden()
+    }
+
+    /// Matrix products of a pass that start a kernel each.
+    ///
+    /// # Formula
+    ///
+    /// qkv, o and two feed-forward products (gate and up are one) for each layer, two more where experts
+    /// are shared, one for what joins the inputs of a head, and the LM head.
+    ///
+    /// # Examples
+    ///
+    /// Llama-3-8B has 32 x 4 + 1 = 129; an EAGLE-3 head of one layer has 5.
+    #[must_use]
+    pub fn products(&self) -> f64 {
+        let of_layer = |ffn: &Ffn| match ffn {
+            Ffn::None => 2.0,
+            Ffn::Moe(moe) if moe.shared() > 0 => 6.0,
+            _ => 4.0,
+        };
+        let layers: f64 = self.groups.iter().map(|group| group.count as f64 * of_layer(&group.ffn)).sum();
+        let ends = self.head.as_ref().map_or(1.0, Head::products);
+        layers + ends
+    }
+
+    /// Layers that hold a mixture of experts.
+    #[must_use]
+    pub fn moe_layers(&self) -> f64 {
+        self.groups.iter().filter(|group| group.ffn.moe().is_some()).map(|group| group.count as f64).sum()
     }
 
     /// Parameters of all normalisations before and after layers.
@@ -146,30 +248,53 @@ impl Layers {
     ///
     /// ```text
     /// attention   q h H d,  k and v 2 h K d,  o H d h      for each layer
-    /// ffn         gated 3 h f, plain 2 h f                 for each layer
+    /// ffn         gated 3 h f, plain 2 h f,                for each layer
+    ///             mixture E 3 h f + shared 3 h f + h E
     /// norms       2 h for each layer and h at the end      twice that with shifts
     /// embedding   V h;  LM head V h unless tied
     /// ```
+    ///
+    /// A head holds neither the embedding nor, unless it scores a vocabulary of its own, an LM head:
+    /// both are its target's.
     #[must_use]
     pub fn params(&self) -> ParamCount {
         let h = self.hidden();
         let (mut attention, mut ffn, mut others) = (0.0, 0.0, 0.0);
         for group in &self.groups {
             let count = group.count as f64;
-            let Attention::Gqa(gqa) = group.attention;
-            attention += count * h * 2.0 * (gqa.query_width() + gqa.kv_width());
+            attention += count * self.attention_params(group);
             ffn += count * group.ffn.params(h);
-            let qkv_bias = if self.extras.qkv_bias { gqa.query_width() + 2.0 * gqa.kv_width() } else { 0.0 };
-            let qk_norm = if self.extras.qk_norm { 2.0 * gqa.head_dim() } else { 0.0 };
-            let mlp_bias = match group.ffn {
-                Ffn::Gated { .. } if self.extras.mlp_bias => 2.0 * group.ffn.intermediate() + h,
-                Ffn::Plain { .. } if self.extras.mlp_bias => group.ffn.intermediate() + h,
-                _ => 0.0,
-            };
-            others += count * (qkv_bias + qk_norm + mlp_bias);
+            others += count * self.extra_params_of(group);
         }
         others += self.extras.positions as f64 * h + self.extras.extra_params as f64;
-        let lm_head = if self.tied_embeddings { 0.0 } else { self.lm_head_params() };
-        ParamCount { attention, ffn, embedding: self.lm_head_params(), lm_head, norms: self.norm_params(), others }
+        let (each_pass, once) = self.fuse_params();
+        let (embedding, lm_head) = match &self.head {
+            Some(head) => (0.0, if head.has_own_lm_head() { self.lm_head_params() } else { 0.0 }),
+            None => (self.lm_head_params(), if self.tied_embeddings { 0.0 } else { self.lm_head_params() }),
+        };
+        let norms = if self.groups.is_empty() { 0.0 } else { self.norm_params() };
+        let copies = self.head.as_ref().map_or(1.0, Head::modules);
+        ParamCount {
+            attention: attention * copies,
+            ffn: ffn * copies,
+            embedding,
+            lm_head,
+            norms: norms * copies,
+            fuse: (each_pass + once) * copies,
+            others: others * copies,
+        }
+    }
+
+    /// Biases and inner normalisations of one layer.
+    fn extra_params_of(&self, group: &LayerGroup) -> f64 {
+        let Attention::Gqa(gqa) = group.attention;
+        let qkv_bias = if self.extras.qkv_bias { gqa.query_width() + 2.0 * gqa.kv_width() } else { 0.0 };
+        let qk_norm = if self.extras.qk_norm { 2.0 * gqa.head_dim() } else { 0.0 };
+        let mlp_bias = match group.ffn {
+            Ffn::Gated { .. } if self.extras.mlp_bias => 2.0 * group.ffn.intermediate() + self.hidden(),
+            Ffn::Plain { .. } if self.extras.mlp_bias => group.ffn.intermediate() + self.hidden(),
+            _ => 0.0,
+        };
+        qkv_bias + qk_norm + mlp_bias
     }
 }

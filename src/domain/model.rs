@@ -3,7 +3,7 @@
 use crate::domain::attention::Attention;
 use crate::domain::layers::{LayerGroup, Layers};
 use crate::units::Bytes;
-use crate::words::{Dtype, Role};
+use crate::words::{Dtype, HeadKind, Role};
 
 /// A target, a drafter or a head.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,10 @@ pub struct Model {
     pub shape: Shape,
     /// Number formats.
     pub formats: Formats,
+    /// Whether the shape is partly a guess.
+    pub approximate: bool,
+    /// Targets it drafts for, if it is a head made for some.
+    pub fits: Vec<String>,
     /// Where the figures are from.
     pub source: Option<String>,
 }
@@ -89,9 +93,10 @@ impl Aggregate {
 }
 
 /// The number formats of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Formats {
-    weights: CountedFormat,
+    weights: Dtype,
+    weight_bytes: f64,
     /// Selects the peak.
     pub activations: Dtype,
     kv: CountedFormat,
@@ -113,13 +118,20 @@ impl Formats {
     ///
     /// [`UncountedFormat`] for 4-bit weights or KV.
     pub fn new(weights: Dtype, activations: Dtype, kv: Dtype) -> Result<Self, UncountedFormat> {
-        Ok(Self { weights: CountedFormat::new(weights)?, activations, kv: CountedFormat::new(kv)? })
+        let weight_bytes = CountedFormat::new(weights)?.bytes();
+        Ok(Self { weights, weight_bytes, activations, kv: CountedFormat::new(kv)? })
+    }
+
+    /// The same with a stated mean of bytes for each weight, as a quantised file has it.
+    #[must_use]
+    pub const fn with_weight_bytes(self, weight_bytes: f64) -> Self {
+        Self { weight_bytes, ..self }
     }
 
     /// The format of the weights.
     #[must_use]
     pub const fn weights(&self) -> Dtype {
-        self.weights.0
+        self.weights
     }
 
     /// The format of the KV cache. For an aggregate a label only: its bytes are stated.
@@ -131,7 +143,7 @@ impl Formats {
     /// Bytes of one weight.
     #[must_use]
     pub const fn weight_bytes(&self) -> f64 {
-        self.weights.bytes()
+        self.weight_bytes
     }
 
     /// Bytes of one value of the KV cache.
@@ -178,15 +190,12 @@ impl KvShare {
 
 impl Model {
     /// Parameters that a pass multiplies with each token: without the input embedding, with the LM head
-    /// (the embeddings again where they are tied).
+    /// (the embeddings again where they are tied), of a mixture the picked and shared experts only.
     #[must_use]
     pub fn matmul_params(&self) -> f64 {
         match &self.shape {
             Shape::Aggregate(totals) => totals.matmul_params,
-            Shape::Layers(layers) => {
-                let params = layers.params();
-                params.attention + params.ffn + layers.lm_head_params()
-            }
+            Shape::Layers(layers) => layers.active_params(),
         }
     }
 
@@ -197,6 +206,24 @@ impl Model {
             Shape::Aggregate(totals) => totals.total_params,
             Shape::Layers(layers) => layers.params().total(),
         }
+    }
+
+    /// How it drafts, if it is a head.
+    #[must_use]
+    pub const fn head_kind(&self) -> Option<HeadKind> {
+        match &self.shape {
+            Shape::Layers(layers) => match layers.head() {
+                Some(head) => Some(head.kind),
+                None => None,
+            },
+            Shape::Aggregate(_) => None,
+        }
+    }
+
+    /// Whether it holds a mixture of experts.
+    #[must_use]
+    pub fn is_moe(&self) -> bool {
+        matches!(&self.shape, Shape::Layers(layers) if layers.moe_layers() > 0.0)
     }
 
     /// Weight bytes in memory: `total_params` times the bytes of the format.
@@ -240,6 +267,7 @@ impl Model {
     ///     ffn: Ffn::Gated { intermediate: 14_336 },
     /// };
     /// # let model = Model { id: "m".into(), name: "m".into(), role: Role::Target, vocab: None, source: None,
+    /// #     approximate: false, fits: vec![],
     /// #     shape: Shape::Layers(Layers::new(4096, 128_256, false, vec![group], Extras::default())?),
     /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)? };
     /// assert_eq!(model.kv_bytes_per_token().get(), 131_072.0);

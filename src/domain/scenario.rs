@@ -7,7 +7,7 @@ use crate::domain::drafter::Drafter;
 use crate::domain::engine::{Engine, Profile};
 use crate::domain::model::{Model, Shape};
 use crate::domain::simulate::Simulate;
-use crate::words::Roofline;
+use crate::words::{Roofline, Term};
 
 /// A whole study.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Scenario {
     pub drafters: Vec<Drafter>,
     /// The numbers swept.
     pub axes: SweepAxes,
+    /// Terms left out of the additive form.
+    pub without: Vec<Term>,
     /// How memory is handed out.
     pub memory: MemoryPolicy,
     /// What `simulate` runs.
@@ -86,10 +88,12 @@ impl SweepAxes {
 
 impl Scenario {
     /// The roofline in force for an engine and a target: the one the scenario states, else
+    /// `additive` for every engine but an ideal one,
     /// `aggregate` for a target known by its totals and `per_op` for one known by its layers.
     #[must_use]
     pub fn roofline_of(&self, engine: &Engine, target: &Model) -> Roofline {
-        self.roofline.unwrap_or(match (engine.profile, &target.shape) {
+        self.roofline.unwrap_or(match (&engine.profile, &target.shape) {
+            (Profile::Additive(_), _) => Roofline::Additive,
             (Profile::Ideal, Shape::Aggregate(_)) => Roofline::Aggregate,
             (Profile::Ideal, Shape::Layers(_)) => Roofline::PerOp,
         })

@@ -14,7 +14,8 @@ pub struct Choice {
     pub speedup: f64,
 }
 
-/// The k from 0 to `k_max` with the largest speedup; the smallest of equals.
+/// The k from 0 to `k_max` with the largest speedup; the smallest of equals. A tree has one depth: it is
+/// drafted or not.
 ///
 /// Every k is tried: a search that stops at the first loss would miss gains that start above k = 1.
 ///
@@ -25,7 +26,8 @@ pub struct Choice {
 /// ```
 /// use specplan::acceptance::model::Process;
 /// use specplan::domain::{deployment::MemoryPolicy, drafter::{CostRatio, DraftSource}};
-/// use specplan::plan::{choose::best_k, setup::Setup};
+/// use specplan::domain::engine::{Engine, Profile};
+/// use specplan::plan::{choose::best_k, setup::{Deployment, Drafts, Setup}};
 /// use specplan::units::{Bytes, Probability};
 /// use specplan::words::Roofline;
 /// # use specplan::domain::{device::{Device, Memory, Peak, Peaks}, model::{Aggregate, Formats, Model, Shape}};
@@ -37,10 +39,14 @@ pub struct Choice {
 /// #     link: None, power: None, price: None };
 /// # let target = Model { id: "t".into(), name: "t".into(), role: Role::Target, vocab: None,
 /// #     shape: Shape::Aggregate(Aggregate::new(7.5e9, 8e9, 131072.0)?),
-/// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)?, source: None };
+/// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)?, approximate: false, fits: vec![], source: None };
+/// # let engine = Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None };
 /// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS)?;
 /// let free = DraftSource::Constant { cost_ratio: CostRatio::FREE };
-/// let setup = Setup::new(&device, &target, Some(&free), &policy, Roofline::Aggregate)?;
+/// let setup = Setup::new(&Deployment {
+///     device: &device, engine: &engine, roofline: Roofline::Aggregate, devices: 1, without: &[], policy: &policy,
+///     target: &target, drafts: Some(Drafts { source: &free, tree: None, proposing_share: None }),
+/// })?;
 /// let best = best_k(&setup, &Process::Iid { alpha: Probability::ONE }, 1.0, 2048.0, 8);
 /// assert_eq!((best.k, best.speedup), (8, 9.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -49,8 +55,10 @@ pub struct Choice {
 pub fn best_k(setup: &Setup<'_>, process: &Process, batch: f64, context: f64, k_max: u64) -> Choice {
     let plain = plain_step(setup, batch, context);
     let at = |k: u64| {
-        let cost = round(setup, &plain, batch, context, k);
-        Choice { k, speedup: speedup(process.tokens_per_pass(k), plain.seconds(), cost.seconds()) }
+        let tokens = process.tokens_per_pass(k);
+        let cost = round(setup, &plain, batch, context, k, setup.proposing_share(tokens, k));
+        Choice { k, speedup: speedup(tokens, plain.seconds(), cost.seconds()) }
     };
-    (1..=k_max).map(at).fold(at(0), |best, next| if next.speedup > best.speedup { next } else { best })
+    let lengths = setup.depth().map_or(1..=k_max, |depth| depth..=depth);
+    lengths.map(at).fold(at(0), |best, next| if next.speedup > best.speedup { next } else { best })
 }

@@ -4,13 +4,15 @@ use crate::cost::draft::DraftPricing;
 use crate::cost::memory::Footprint;
 use crate::cost::ops::{Ops, Work};
 use crate::cost::pass::{PassCost, pass};
+use crate::cost::pricing::{Overheads, Pricing};
 use crate::cost::roofline::{Rates, Roofed};
 use crate::cost::shape::PassShape;
+use crate::domain::drafter::Layout;
 use crate::domain::model::{Model, Shape};
 use crate::plan::round::{Round, plain_step, round};
 use crate::plan::setup::Setup;
-use crate::units::Bytes;
-use crate::words::{OpName, Roofline};
+use crate::units::{Bytes, Seconds};
+use crate::words::{OpName, Roofline, Term};
 
 /// A pass and its parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +49,10 @@ pub struct Point {
     pub verify: PassApart,
     /// The round.
     pub round: Round,
+    /// Draft passes of the round.
+    pub draft_passes: f64,
+    /// What the engine spends beside the passes.
+    pub overheads: Overheads,
     /// The device's rates for the target.
     pub rates: Rates,
     /// Memory with the drafter.
@@ -56,41 +62,47 @@ pub struct Point {
 }
 
 impl Point {
-    /// Takes a point apart.
+    /// Takes a point apart. `proposing_share` counts only for drafters that look drafts up.
     #[must_use]
-    pub fn new(setup: &Setup<'_>, batch: u64, context: u64, k: u64) -> Self {
+    pub fn new(setup: &Setup<'_>, batch: u64, context: u64, k: u64, proposing_share: f64) -> Self {
         let (sequences, cached) = (batch as f64, context as f64);
         let step = plain_step(setup, sequences, cached);
-        let target = |shape| apart(setup.target, setup.rates, setup.roofline, shape);
-        let draft = match setup.drafting {
-            Some(DraftPricing::Model { model, rates, roofline }) if k > 0 => {
-                Some(apart(model, rates, roofline, PassShape::decode(sequences, cached)))
-            }
-            _ => None,
-        };
-        let drafting = setup.drafting.is_some();
+        let layout = setup.layout(k, proposing_share);
+        let target = |shape| apart(setup.target, &setup.pricing, shape, (Term::Step, setup.overheads.step));
+        let width = layout.map_or(1.0, |layout| layout.verify_width);
         Self {
             plain: target(PassShape::decode(sequences, cached)),
-            draft,
-            verify: target(PassShape::verify(sequences, if drafting { k as f64 + 1.0 } else { 1.0 }, cached)),
-            round: round(setup, &step, sequences, cached, k),
-            rates: setup.rates,
+            draft: layout.and_then(|layout| draft(setup, sequences, cached, layout)),
+            verify: target(PassShape::verify(sequences, width, cached)),
+            round: round(setup, &step, sequences, cached, k, proposing_share),
+            draft_passes: layout.map_or(0.0, |layout| layout.draft_passes),
+            overheads: setup.overheads,
+            rates: setup.pricing.rates,
             memory: setup.memory(batch, context, k),
             usable: setup.usable(),
         }
     }
 }
 
-fn apart(model: &Model, rates: Rates, roofline: Roofline, shape: PassShape) -> PassApart {
-    let cost = pass(model, rates, roofline, shape);
-    let part = |name: Option<OpName>, work: Work| Part { name, work, roofed: work.roofed(rates) };
+fn draft(setup: &Setup<'_>, batch: f64, context: f64, layout: Layout) -> Option<PassApart> {
+    let drafting = setup.drafting.as_ref()?;
+    let shape = drafting.shape(batch, layout.draft_width, context)?;
+    let DraftPricing::Passes { model, pricing, .. } = drafting else { return None };
+    Some(apart(model, pricing, shape, (Term::Draft, setup.overheads.draft)))
+}
+
+fn apart(model: &Model, pricing: &Pricing, shape: PassShape, engine: (Term, Seconds)) -> PassApart {
+    let cost = pass(model, pricing, shape).with(engine.0, engine.1);
+    let part = |name: Option<OpName>, work: Work| Part { name, work, roofed: work.roofed(pricing.rates) };
     let (parts, otherwise) = match &model.shape {
         Shape::Aggregate(_) => (vec![part(None, cost.work)], None),
         Shape::Layers(layers) => {
-            let other = if roofline == Roofline::Aggregate { Roofline::PerOp } else { Roofline::Aggregate };
-            let ops = Ops::of(model, layers, shape);
+            let roofline = pricing.roofline();
+            let other = if roofline == Roofline::PerOp { Roofline::Aggregate } else { Roofline::PerOp };
+            let ideal = Pricing { placement: pricing.placement, ..Pricing::ideal(pricing.rates, other) };
+            let ops = Ops::of(model, layers, shape, &pricing.placement);
             let parts = ops.iter().map(|(name, work)| part(Some(name), work)).collect();
-            (parts, Some((other, pass(model, rates, other, shape))))
+            (parts, Some((other, pass(model, &ideal, shape))))
         }
     };
     PassApart { shape, parts, cost, otherwise }

@@ -3,20 +3,23 @@
 use crate::cost::draft::draft_pass;
 use crate::cost::pass::{PassCost, pass};
 use crate::cost::shape::PassShape;
+use crate::domain::drafter::Layout;
 use crate::plan::setup::Setup;
 use crate::units::Seconds;
-use crate::words::Bound;
+use crate::words::{Bound, Term};
 
-/// A round: k drafts, one verification pass over k + 1 tokens, and what else speculation costs.
+/// A round: drafts, one verification pass, and what else speculation costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
     /// The whole draft phase.
     pub draft: Seconds,
     /// What a draft pass is bound by; `None` where nothing is drafted or no pass is modelled.
     pub draft_bound: Option<Bound>,
-    /// The verification pass.
+    /// Tokens verified for each sequence.
+    pub verify_width: f64,
+    /// The verification pass, with the engine's time for a step.
     pub verify: PassCost,
-    /// What is paid only for speculating, for each round and sequence. None without an engine.
+    /// What is paid only for speculating, for each round and sequence. None with an ideal engine.
     pub overhead: Seconds,
 }
 
@@ -28,10 +31,15 @@ impl Round {
     }
 }
 
-/// A plain decoding step of the target: one new token for each of `batch` sequences.
+/// A plain decoding step of the target: one new token for each of `batch` sequences, and the engine's
+/// time for a step.
 #[must_use]
 pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
-    pass(setup.target, setup.rates, setup.roofline, PassShape::decode(batch, context))
+    step(setup, PassShape::decode(batch, context))
+}
+
+fn step(setup: &Setup<'_>, shape: PassShape) -> PassCost {
+    pass(setup.target, &setup.pricing, shape).with(Term::Step, setup.overheads.step)
 }
 
 /// A round at draft length k, beside the plain step of the same batch and context.
@@ -39,23 +47,43 @@ pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
 /// # Formula
 ///
 /// ```text
-/// t_round = k t_D(B, 1) + t_T(B, k + 1)
+/// t_round = passes (t_D(B, width) + t_draft) + t_T(B, q) + t_step + t_round + B t_sequence
 /// ```
 ///
 /// Leviathan et al. 2023 (arXiv 2211.17192), section 3.3, with the verification pass priced at its
-/// own width. At k = 0 nothing is drafted and the round is the plain step itself.
+/// own width. Passes, width and q are those of the drafter's layout; `proposing_share` counts only for
+/// drafters that look drafts up. At k = 0 nothing is drafted and the round is the plain step itself.
 #[must_use]
-pub fn round(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, k: u64) -> Round {
-    let drafting = if k == 0 { None } else { setup.drafting.as_ref() };
-    let Some(drafting) = drafting else {
-        return Round { draft: Seconds::ZERO, draft_bound: None, verify: *plain, overhead: Seconds::ZERO };
+pub fn round(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, k: u64, proposing_share: f64) -> Round {
+    match setup.layout(k, proposing_share) {
+        Some(layout) => round_of(setup, plain, batch, context, layout),
+        None => Round {
+            draft: Seconds::ZERO,
+            draft_bound: None,
+            verify_width: 1.0,
+            verify: *plain,
+            overhead: Seconds::ZERO,
+        },
+    }
+}
+
+/// A round of a stated layout.
+#[must_use]
+pub fn round_of(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, layout: Layout) -> Round {
+    let Layout { verify_width, draft_passes, draft_width } = layout;
+    let (draft, draft_bound) = match &setup.drafting {
+        Some(drafting) if draft_passes > 0.0 => {
+            let shape = drafting.shape(batch, draft_width, context);
+            let drafted = draft_pass(drafting, plain, shape, setup.overheads.draft);
+            (drafted.seconds * draft_passes, drafted.bound)
+        }
+        _ => (Seconds::ZERO, None),
     };
-    let drafted = draft_pass(drafting, plain, batch, context);
-    let shape = PassShape::verify(batch, k as f64 + 1.0, context);
     Round {
-        draft: drafted.seconds * k as f64,
-        draft_bound: drafted.bound,
-        verify: pass(setup.target, setup.rates, setup.roofline, shape),
-        overhead: Seconds::ZERO,
+        draft,
+        draft_bound,
+        verify_width,
+        verify: step(setup, PassShape::verify(batch, verify_width, context)),
+        overhead: setup.overheads.of_round(batch),
     }
 }

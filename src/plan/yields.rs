@@ -1,5 +1,6 @@
 //! What a drafter's rounds yield, for every acceptance that its scenario sweeps.
 
+pub use crate::acceptance::model::Known;
 use crate::acceptance::model::{process, processes};
 use crate::domain::drafter::Drafter;
 use crate::words::AcceptanceKind;
@@ -13,6 +14,8 @@ pub struct Yield {
     pub alpha: Option<f64>,
     /// Expected tokens per target pass, bonus included, for each k asked for.
     pub tokens_per_pass: Vec<f64>,
+    /// How each of them is known.
+    pub known: Vec<Known>,
 }
 
 /// How many acceptances a drafter's scenario sweeps.
@@ -25,9 +28,31 @@ pub fn acceptances(drafter: &Drafter) -> u64 {
 #[must_use]
 pub fn yields(drafter: &Drafter, index: u64, k: impl Iterator<Item = u64>) -> Yield {
     let process = process(&drafter.acceptance.model, index);
-    Yield {
-        acceptance: process.kind(),
-        alpha: process.alpha(),
-        tokens_per_pass: k.map(|k| process.tokens_per_pass(k)).collect(),
-    }
+    let (tokens_per_pass, known) = k.map(|k| (process.tokens_per_pass(k), process.known(k))).unzip();
+    Yield { acceptance: process.kind(), alpha: process.alpha(), tokens_per_pass, known }
+}
+
+/// The share of sequences that propose any draft in a round of a drafter that looks drafts up, where it
+/// was not measured.
+///
+/// # Formula
+///
+/// ```text
+/// share = (tokens_per_pass - 1) / (accepted_per_proposed * k), at least 0.05 and at most 1
+/// ```
+///
+/// Sequences that propose nothing emit one token for one verified position, so that the mean number of
+/// accepted drafts tells how many propose. The bounds are part of the published fit: some sequence always
+/// proposes, and no more than all do.
+///
+/// # Examples
+///
+/// 1.6 tokens per pass at k = 3, 40 % of proposed drafts accepted: 0.6 / 1.2.
+///
+/// ```
+/// assert_eq!(specplan::plan::yields::proposing_share(1.6, 3, 0.4), 0.5000000000000001);
+/// ```
+#[must_use]
+pub fn proposing_share(tokens_per_pass: f64, k: u64, accepted_per_proposed: f64) -> f64 {
+    ((tokens_per_pass - 1.0) / (accepted_per_proposed * k as f64)).clamp(0.05, 1.0)
 }

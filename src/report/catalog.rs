@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::domain::attention::Attention;
 use crate::domain::device::Device;
-use crate::domain::ffn::Ffn;
+use crate::domain::ffn::{Ffn, Moe};
 use crate::domain::layers::Layers;
 use crate::domain::model::{Model, Shape};
 use crate::report::figures;
@@ -116,6 +116,15 @@ fn ridges(device: &Device) -> Vec<(Dtype, (FlopsPerSecond, f64))> {
 #[must_use]
 pub fn model(model: &Model) -> String {
     let mut lines = vec![line("name", &model.name), line("role", model.role.as_str())];
+    if let Some(kind) = model.head_kind() {
+        lines.push(line("drafts as", kind.as_str()));
+    }
+    if !model.fits.is_empty() {
+        lines.push(line("fits", &model.fits.join(", ")));
+    }
+    if model.approximate {
+        lines.push(line("approximate", "its shape is partly a guess"));
+    }
     if let Shape::Layers(layers) = &model.shape {
         lines.extend(shape(layers));
     }
@@ -146,6 +155,7 @@ fn shape(layers: &Layers) -> Vec<String> {
         let ffn = match group.ffn {
             Ffn::Gated { intermediate } => format!("gated {intermediate}"),
             Ffn::Plain { intermediate } => format!("plain {intermediate}"),
+            Ffn::Moe(moe) => mixture(&moe),
             Ffn::None => "none".to_owned(),
         };
         let attention = format!("{heads} heads, {kv_heads} KV heads of {}{window}", gqa.head_dim());
@@ -158,11 +168,20 @@ fn shape(layers: &Layers) -> Vec<String> {
         ("embedding", params.embedding),
         ("LM head", params.lm_head),
         ("norms", params.norms),
+        ("joining", params.fuse),
         ("others", params.others),
     ];
     let held = parts.iter().filter(|(_, params)| *params > 0.0);
     lines.extend(held.map(|(name, params)| line(&format!("  {name}"), &count(*params))));
     lines
+}
+
+fn mixture(moe: &Moe) -> String {
+    let shared = match moe.shared() {
+        0 => String::new(),
+        count => format!(" and {count} shared of {}", moe.shared_intermediate()),
+    };
+    format!("{} of {} experts of {}{shared}", moe.top_k(), moe.experts(), moe.intermediate())
 }
 
 /// A device as JSON, with its ridge points.
@@ -187,6 +206,7 @@ pub fn model_json(model: &Model) -> Value {
             "embedding": params.embedding,
             "lm_head": params.lm_head,
             "norms": params.norms,
+            "fuse": params.fuse,
             "others": params.others,
         });
     }

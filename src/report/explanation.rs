@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cost::ops::Work;
 use crate::cost::pass::Timing;
+use crate::cost::terms::{Terms, class};
 use crate::plan::point::{Part, PassApart, Point};
 use crate::plan::speedup::speedup;
 use crate::report::number::shortest;
@@ -139,17 +140,41 @@ fn pass_text(name: &str, pass: &PassApart, style: Style) -> String {
     let other = pass
         .otherwise
         .map(|(roofline, cost)| format!("under the {roofline} roofline: {}, {}", cost.seconds(), bound(cost.bound())));
-    let summed = match pass.cost.timing {
+    let operators = composed(&title, &table, form(pass).into_iter().chain(other).collect(), style);
+    match &pass.cost.timing {
+        Timing::Added(terms) => format!("{operators}\n\n{}", terms_text(terms, style)),
+        _ => operators,
+    }
+}
+
+/// How the times of the operators make up the price.
+fn form(pass: &PassApart) -> Vec<String> {
+    let mut lines = match pass.cost.timing {
         Timing::Summed { compute, memory } => {
-            Some(format!("{compute} in compute-bound operators and {memory} in memory-bound ones, one after another"))
+            vec![format!("{compute} in compute-bound operators and {memory} in memory-bound ones, one after another")]
         }
-        Timing::Overlapped(roofed) if pass.parts.len() > 1 => Some(format!(
+        Timing::Overlapped(roofed) if pass.parts.len() > 1 => vec![format!(
             "all arithmetic, {}, beside all traffic, {}: the longer counts",
             roofed.compute, roofed.memory
-        )),
-        Timing::Overlapped(_) => None,
+        )],
+        Timing::Overlapped(_) => Vec::new(),
+        Timing::Added(_) => vec!["operators at the datasheet's rates; what the pass is priced at follows".to_owned()],
     };
-    composed(&title, &table, summed.into_iter().chain(other).collect(), style)
+    if pass.cost.network > Seconds::ZERO {
+        lines.push(format!("and {} of all-reduces", pass.cost.network));
+    }
+    lines
+}
+
+/// Every term of the additive form, largest class first named in the title.
+fn terms_text(terms: &Terms, style: Style) -> String {
+    let mut table = table(&["term", "time", "share", "counts as"].map(str::to_owned), style);
+    let total = terms.total();
+    for (term, time) in terms.iter() {
+        let share = format!("{:.1} %", time / total * 100.0);
+        table.add_row([term.to_string(), time.to_string(), share, class(term).to_string()].map(right));
+    }
+    composed(&format!("Priced as a sum of terms: {total}"), &table, Vec::new(), style)
 }
 
 fn bound(bound: Bound) -> String {
@@ -183,8 +208,15 @@ fn readings(explained: &Explained, factors: &Factors) -> Vec<String> {
     let Some(first) = explained.first_draft_ratio.filter(|_| explained.k > 0) else {
         return vec!["k = 0 is plain decoding: no draft length pays more, unless --k asked for it".to_owned()];
     };
-    let ratio = factors.draft / explained.k as f64;
-    let mut notes = vec![format!("a draft costs {ratio:.3} of a plain step; at batch 1 it costs {first:.3}")];
+    let passes = explained.point.draft_passes;
+    if passes == 0.0 {
+        return vec![format!(
+            "drafts are looked up: no draft pass, and {:.2} tokens verified for each sequence, as only some propose",
+            explained.point.round.verify_width
+        )];
+    }
+    let ratio = factors.draft / passes;
+    let mut notes = vec![format!("a draft pass costs {ratio:.3} of a plain step; at batch 1 it costs {first:.3}")];
     if explained.point.draft.is_none() {
         notes.push("that is a constant of the scenario: such a drafter's memory is not counted".to_owned());
     }
@@ -261,6 +293,11 @@ fn pass_cells(name: &'static str, pass: &PassApart) -> Vec<[Cell<'static>; COLUM
         })
         .collect();
     let priced = [Cell::Empty, Cell::Empty, seconds(pass.cost.seconds())];
+    if let Timing::Added(terms) = &pass.cost.timing {
+        rows.extend(terms.iter().map(|(term, time)| {
+            row(term.as_str(), Work::NONE, [Cell::Empty, Cell::Empty, seconds(time)], class(term))
+        }));
+    }
     rows.push(row(PRICED, pass.cost.work, priced, pass.cost.bound()));
     rows
 }

@@ -5,13 +5,13 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::domain::acceptance::{Acceptance, AcceptanceModel};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, Curve, Length};
 use crate::domain::axis::{Axis, AxisValue, Described};
-use crate::domain::drafter::{DraftSource, Drafter};
+use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::Engine;
 use crate::domain::scenario::Scenario;
 use crate::domain::simulate::Simulate;
-use crate::report::figures::{device, model};
+use crate::report::figures::{device, engine, model};
 use crate::report::trust;
 use crate::units::Probability;
 use crate::words::{Kind, Roofline};
@@ -71,14 +71,12 @@ fn assumptions(scenario: &Scenario) -> Vec<String> {
     lines.extend(scenario.engines.iter().flat_map(|engine| {
         scenario.targets.iter().map(|target| {
             let roofline = scenario.roofline_of(engine, target);
-            let maximum = match roofline {
-                Roofline::Aggregate => "one maximum over the sums of a pass",
-                Roofline::PerOp | Roofline::Additive => "one maximum for each operator, summed",
+            let form = match roofline {
+                Roofline::Aggregate => "one maximum over the sums of a pass; no launch, sampling or scheduling time",
+                Roofline::PerOp => "one maximum for each operator, summed; no launch, sampling or scheduling time",
+                Roofline::Additive => "kernels, bytes, arithmetic and the engine's own time, summed; nothing overlaps",
             };
-            format!(
-                "{} on engine {}: roofline {roofline}, {maximum}; no launch, sampling or scheduling time",
-                target.id, engine.id
-            )
+            format!("{} on engine {}: {roofline}, {form}", target.id, engine.id)
         })
     }));
     lines
@@ -90,8 +88,9 @@ fn resolved(scenario: &Scenario) -> Value {
         "title": scenario.title,
         "hardware": scenario.hardware.iter().map(device).collect::<Vec<_>>(),
         "target": scenario.targets.iter().map(model).collect::<Vec<_>>(),
-        "engine": scenario.engines.iter().map(|engine| &engine.id).collect::<Vec<_>>(),
+        "engine": engines(scenario),
         "roofline": rooflines(scenario),
+        "without": scenario.without.iter().map(|term| term.as_str()).collect::<Vec<_>>(),
         "tensor_parallel": scenario.tensor_parallel,
         "drafters": scenario.drafters.iter().map(drafter).collect::<Vec<_>>(),
         "sweep": {
@@ -106,6 +105,12 @@ fn resolved(scenario: &Scenario) -> Value {
         },
         "simulate": scenario.simulate.as_ref().map(simulate),
     })
+}
+
+/// Engines with the efficiencies of the hardware at hand.
+fn engines(scenario: &Scenario) -> Vec<Value> {
+    let families: Vec<&str> = scenario.hardware.iter().filter_map(|device| device.family.as_deref()).collect();
+    scenario.engines.iter().map(|one| engine(one, Some(&families))).collect()
 }
 
 /// The rooflines in force, by engine and target.
@@ -131,16 +136,40 @@ fn axis<T: AxisValue>(axis: &Axis<T>, value: impl Fn(T) -> Value) -> Value {
 fn drafter(drafter: &Drafter) -> Value {
     let source = match &drafter.source {
         DraftSource::Model(drafting) => json!({ "model": model(drafting) }),
+        DraftSource::Head(HeadSource::Named(head)) => json!({ "head": model(head) }),
+        DraftSource::Head(HeadSource::Derived(head)) => json!({ "derived_head": {
+            "kind": head.kind.as_str(),
+            "draft_vocab": head.draft_vocab,
+            "modules": head.copies,
+        } }),
+        DraftSource::Ngram => json!({ "ngram": {} }),
+        DraftSource::Suffix => json!({ "suffix": {} }),
+        DraftSource::SparseKv { budget } => json!({ "sparse_kv": { "budget": budget } }),
         DraftSource::Constant { cost_ratio } => json!({ "constant": { "cost_ratio": cost_ratio.get() } }),
     };
-    json!({ "label": drafter.label, "source": source, "acceptance": acceptance(&drafter.acceptance) })
+    let tree = drafter.tree.map(|tree| json!({ "steps": tree.steps(), "topk": tree.topk(), "nodes": tree.nodes() }));
+    json!({ "label": drafter.label, "source": source, "tree": tree, "acceptance": acceptance(&drafter.acceptance) })
+}
+
+fn acceptance_model(model: &AcceptanceModel) -> Value {
+    let length = |length: &Length| json!({ "k": length.k(), "tokens": length.tokens() });
+    match model {
+        AcceptanceModel::Iid { alpha } => json!({ "alpha": axis(alpha, |alpha| alpha.get().into()) }),
+        AcceptanceModel::PerPosition(curves) => {
+            json!({ "cumulative": curves.iter().map(Curve::survival).collect::<Vec<_>>() })
+        }
+        AcceptanceModel::MeanLength(at) => length(at),
+        AcceptanceModel::Rate { k, value } => json!({ "k": k, "value": value.get() }),
+        AcceptanceModel::ByK(lengths) => lengths.iter().map(length).collect(),
+    }
 }
 
 fn acceptance(acceptance: &Acceptance) -> Value {
-    let AcceptanceModel::Iid { alpha } = &acceptance.model;
     let provenance = &acceptance.provenance;
+    let kind = acceptance.model.kind();
     json!({
-        "iid": { "alpha": axis(alpha, |alpha| alpha.get().into()) },
+        kind.as_str(): acceptance_model(&acceptance.model),
+        "proposing_share": acceptance.proposing_share.map(Probability::get),
         "provenance": {
             "dataset": provenance.dataset,
             "temperature": provenance.temperature,

@@ -1,14 +1,24 @@
 //! How far to trust the numbers: the lines that go with every output.
 
 use crate::domain::drafter::Drafter;
-use crate::domain::engine::{Engine, Profile};
+use crate::domain::engine::Engine;
+use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
+use crate::report::number::shortest;
+use crate::words::Status;
 
-/// One line for each engine profile, with the error to expect and the profile to prefer, and one for
-/// each drafter's acceptance, with its source.
+/// One line for each engine profile and class of target, with the error to expect and the profile to
+/// prefer, and one for each drafter's acceptance, with its source.
 #[must_use]
 pub fn lines(scenario: &Scenario) -> Vec<String> {
-    let mut lines: Vec<String> = scenario.engines.iter().map(profile).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for engine in &scenario.engines {
+        for line in scenario.targets.iter().map(|target| profile(engine, target)) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
     lines.extend(scenario.drafters.iter().map(acceptance));
     if scenario.drafters.is_empty() {
         lines.push("no drafter: only plain decoding is priced".to_owned());
@@ -16,19 +26,46 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
     lines
 }
 
-/// How far to trust an engine profile.
+/// How far to trust an engine profile for a target.
 ///
-/// The figures: published speedups over the founding formula with the measured tokens per pass put in,
-/// 333 rows of papers, engine documentation and issue threads; `README.md` has them by batch.
+/// The figures of ideal engines: published speedups over the founding formula with the measured tokens
+/// per pass put in, 333 rows of papers, engine documentation and issue threads. Those of the others stand
+/// in their files.
 #[must_use]
-pub fn profile(engine: &Engine) -> String {
-    match engine.profile {
-        Profile::Ideal => format!(
+pub fn profile(engine: &Engine, target: &Model) -> String {
+    let Some(additive) = engine.additive() else {
+        return format!(
             "engine {}: an ideal roofline flatters. Published speedups are 0.85 of the aggregate one in the median, 0.73 \
-             at batch 17 to 64 (333 rows); prefer a fitted profile such as vllm, once your version has one",
+             at batch 17 to 64 (333 rows); prefer a fitted profile such as vllm",
             engine.id
-        ),
-    }
+        );
+    };
+    let status = match additive.status {
+        Status::Fitted => "fitted to published measurements",
+        Status::Assumed => "assumed, not fitted",
+        Status::Calibrated => "calibrated on measurements of your own",
+    };
+    let class = if target.is_moe() { "moe" } else { "dense" };
+    let error = match additive.error(class) {
+        None => "no measured speedup tests it: take one point of your own before you rely on it".to_owned(),
+        Some(known) => {
+            let of = if known.class == "all" { String::new() } else { format!("{class} ") };
+            format!(
+                "expect {of}speedups to be {} % off in the median, {} % at the 90th percentile ({} rows the fit had not seen)",
+                percent(known.median),
+                percent(known.p90),
+                known.rows
+            )
+        }
+    };
+    let note = engine.note.as_ref().filter(|_| additive.status == Status::Assumed);
+    let note = note.map_or_else(String::new, |note| format!(". {note}"));
+    let approximate = if target.approximate { format!("; {} is approximate", target.id) } else { String::new() };
+    format!("engine {}: {status}; {error}{approximate}{note}", engine.id)
+}
+
+fn percent(share: f64) -> String {
+    shortest((share * 1000.0).round() / 10.0)
 }
 
 /// Where a drafter's acceptance comes from.

@@ -6,13 +6,15 @@
 use std::ops::Range;
 
 use crate::domain::axis::Axis;
-use crate::domain::device::{Device, MissingPeak};
+use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::Engine;
+use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
-use crate::plan::setup::Setup;
+use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
 use crate::plan::yields::acceptances;
 use crate::sweep::row::Labels;
+use crate::words::DrafterKind;
 
 /// The rows of a tile, at most: enough that handing it over costs little, few enough that its CSV is
 /// made in memory the allocator already holds (fresh pages cost more than the formatting).
@@ -63,9 +65,9 @@ pub enum GridError {
     /// More combinations of named things than are allowed.
     #[error("hardware, targets, engines and drafters make {0} combinations, more than {MOST_BLOCKS}")]
     TooManyBlocks(u64),
-    /// A device lacks a figure that a model needs.
-    #[error(transparent)]
-    MissingPeak(#[from] MissingPeak),
+    /// Combinations that cannot be priced.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Setups(Vec<SetupError>),
 }
 
 impl<'s> Grid<'s> {
@@ -80,28 +82,24 @@ impl<'s> Grid<'s> {
             [] => vec![None],
             drafters => drafters.iter().map(Some).collect(),
         };
-        let mut blocks = Vec::new();
+        let (mut blocks, mut refused) = (Vec::new(), Vec::new());
         for device in &scenario.hardware {
             for target in &scenario.targets {
                 for &tensor_parallel in &scenario.tensor_parallel {
                     for engine in &scenario.engines {
                         for &drafter in &drafters {
-                            let labels = Labels {
-                                hardware: &device.id,
-                                target: &target.id,
-                                drafter: drafter.map(|drafter| drafter.label.as_str()),
-                                engine: &engine.id,
-                                roofline: scenario.roofline_of(engine, target),
-                                tensor_parallel,
-                            };
-                            let source = drafter.map(|drafter| &drafter.source);
-                            let setup = Setup::new(device, target, source, &scenario.memory, labels.roofline)?;
-                            let k = if drafter.is_some() { scenario.axes.k().clone() } else { Axis::single(0) };
-                            blocks.push(Block { labels, device, engine, drafter, setup, k });
+                            match Block::new(scenario, device, target, tensor_parallel, engine, drafter) {
+                                Ok(block) => blocks.push(block),
+                                Err(error) if refused.contains(&error) => {}
+                                Err(error) => refused.push(error),
+                            }
                         }
                     }
                 }
             }
+        }
+        if !refused.is_empty() {
+            return Err(GridError::Setups(refused));
         }
         Ok(Self { blocks, context: scenario.axes.context(), batch: scenario.axes.batch() })
     }
@@ -143,11 +141,60 @@ fn for_people(points: f64) -> String {
     if points < 1e6 { format!("{points}") } else { format!("{points:.1e}") }
 }
 
-impl Block<'_> {
+impl<'s> Block<'s> {
+    fn new(
+        scenario: &'s Scenario,
+        device: &'s Device,
+        target: &'s Model,
+        tensor_parallel: u64,
+        engine: &'s Engine,
+        drafter: Option<&'s Drafter>,
+    ) -> Result<Self, SetupError> {
+        let labels = Labels {
+            hardware: &device.id,
+            target: &target.id,
+            drafter: drafter.map(|drafter| drafter.label.as_str()),
+            engine: &engine.id,
+            roofline: scenario.roofline_of(engine, target),
+            tensor_parallel,
+        };
+        let setup = Setup::new(&Deployment {
+            device,
+            engine,
+            roofline: labels.roofline,
+            devices: tensor_parallel,
+            without: &scenario.without,
+            policy: &scenario.memory,
+            target,
+            drafts: drafter.map(|drafter| Drafts {
+                source: &drafter.source,
+                tree: drafter.tree,
+                proposing_share: drafter.acceptance.proposing_share,
+            }),
+        })?;
+        Ok(Self { labels, device, engine, drafter, setup, k: lengths(scenario, drafter) })
+    }
+
+    /// Whether no published measurement stands behind the price of such a drafter on an engine.
+    #[must_use]
+    pub fn is_unvalidated(&self) -> bool {
+        let unseen = |kind| matches!(kind, DrafterKind::Model | DrafterKind::Suffix);
+        self.engine.additive().is_some() && self.drafter.is_some_and(|drafter| unseen(drafter.source.kind()))
+    }
+
     /// How many acceptances its drafter has; one without a drafter, where none is needed.
     #[must_use]
     pub fn acceptances(&self) -> u64 {
         self.drafter.map_or(1, acceptances)
+    }
+}
+
+/// The draft lengths of a drafter: those swept, a tree's own depth, 0 without a drafter.
+fn lengths(scenario: &Scenario, drafter: Option<&Drafter>) -> Axis<u64> {
+    match drafter {
+        None => Axis::single(0),
+        Some(Drafter { tree: Some(tree), .. }) => Axis::single(tree.steps()),
+        Some(_) => scenario.axes.k().clone(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! One point of a sweep, and the schema of the table it goes to.
 
+use crate::plan::yields::Known;
 use crate::units::{Bytes, Seconds};
 use crate::words::{AcceptanceKind, Bound, Roofline};
 
@@ -34,6 +35,32 @@ pub struct Row<'s> {
     pub bounds: Bounds,
     /// Memory with and without the drafter.
     pub memory: MemoryUse,
+    /// What its reader should know.
+    pub notes: Notes,
+}
+
+/// What the reader of a point should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notes {
+    /// How the tokens per pass are known.
+    pub known: Known,
+    /// No published measurement of such a drafter stands behind the price.
+    pub unvalidated: bool,
+}
+
+impl Notes {
+    /// Words separated by blanks; none where there is nothing to note.
+    #[must_use]
+    pub const fn words(self) -> Option<&'static str> {
+        match (self.known, self.unvalidated) {
+            (Known::Stated, false) => None,
+            (Known::Stated, true) => Some("unvalidated"),
+            (Known::Interpolated, false) => Some("interpolated"),
+            (Known::Interpolated, true) => Some("interpolated unvalidated"),
+            (Known::Extrapolated, false) => Some("extrapolated"),
+            (Known::Extrapolated, true) => Some("extrapolated unvalidated"),
+        }
+    }
 }
 
 /// The names a point was priced for.
@@ -185,8 +212,7 @@ impl<'s> Row<'s> {
             Cell::Number(self.memory.speculative.get()),
             Cell::Flag(self.memory.base_fits),
             Cell::Flag(self.memory.fits),
-            // Nothing to note yet: an iid chain holds at every k, and every drafter here is priced in full.
-            Cell::Empty,
+            text(self.notes.words()),
         ]
     }
 }

@@ -4,9 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use crate::parallel::{Failure, Outcome, ordered};
 use crate::plan::round::{Round, plain_step, round};
-use crate::plan::yields::{Yield, yields};
+use crate::plan::setup::{Footprint, PassCost};
+use crate::plan::yields::{Known, Yield, yields};
 use crate::sweep::grid::{Block, Grid, Tile};
-use crate::sweep::row::{Bounds, MemoryUse, Row};
+use crate::sweep::row::{Bounds, MemoryUse, Notes, Row};
 
 /// Prices every tile. `make` turns the rows of a tile into what the caller needs, on the worker
 /// threads; `take` gets that in row order.
@@ -35,11 +36,16 @@ pub fn rows<'g>(grid: &'g Grid<'_>, tile: &Tile) -> Vec<Row<'g>> {
     let mut rows = Vec::with_capacity(tile.rows() as usize);
     for context in tile.context.clone().map(|index| grid.context.get(index)) {
         for batch in tile.batch.clone().map(|index| grid.batch.get(index)) {
-            let costs = costs(block, tile, batch, context);
+            let at = Place { block, batch, context };
+            // Where drafts are looked up, what is verified depends on what is accepted.
+            let shared = if block.setup.looks_up() { None } else { Some(at.costs(tile, None)) };
             for yielded in &yields {
-                match yielded {
-                    Some(yielded) => rows.extend(joined(&costs, yielded)),
-                    None => rows.extend_from_slice(&costs),
+                let own = || at.costs(tile, yielded.as_ref());
+                match (&shared, yielded) {
+                    (Some(costs), None) => rows.extend_from_slice(costs),
+                    (Some(costs), Some(yielded)) => rows.extend(joined(costs, yielded)),
+                    (None, None) => rows.extend(own()),
+                    (None, Some(yielded)) => rows.extend(joined(&own(), yielded)),
                 }
             }
         }
@@ -52,21 +58,35 @@ fn yield_of(block: &Block<'_>, tile: &Tile, index: u64) -> Option<Yield> {
     Some(yields(block.drafter?, index, tile.k.clone().map(|k| block.k.get(k))))
 }
 
-/// The rows of one batch and context as far as acceptance plays no part.
-fn costs<'g>(block: &'g Block<'_>, tile: &Tile, batch: u64, context: u64) -> Vec<Row<'g>> {
-    let plain = plain_step(&block.setup, batch as f64, context as f64);
-    let base = block.setup.base_memory(batch, context);
-    let base_fits = block.setup.fits(&base);
-    let at = |k: u64| {
-        let Round { draft, draft_bound, verify, overhead } =
-            round(&block.setup, &plain, batch as f64, context as f64, k);
+/// One batch and context of a block.
+struct Place<'g, 's> {
+    block: &'g Block<'s>,
+    batch: u64,
+    context: u64,
+}
+
+impl<'g> Place<'g, '_> {
+    /// The rows of every k as far as acceptance plays no part but in the width of what is verified.
+    fn costs(&self, tile: &Tile, yielded: Option<&Yield>) -> Vec<Row<'g>> {
+        let plain = plain_step(&self.block.setup, self.batch as f64, self.context as f64);
+        let base = self.block.setup.base_memory(self.batch, self.context);
+        let tokens = |at: usize| yielded.map_or(1.0, |yielded| yielded.tokens_per_pass[at]);
+        let lengths = tile.k.clone().map(|index| self.block.k.get(index));
+        lengths.enumerate().map(|(at, k)| self.cost(k, tokens(at), &plain, &base)).collect()
+    }
+
+    fn cost(&self, k: u64, tokens: f64, plain: &PassCost, base: &Footprint) -> Row<'g> {
+        let (block, batch, context) = (self.block, self.batch, self.context);
+        let share = block.setup.proposing_share(tokens, k);
+        let Round { draft, draft_bound, verify_width, verify, overhead } =
+            round(&block.setup, plain, batch as f64, context as f64, k, share);
         let speculative = block.setup.memory(batch, context, k);
         Row {
             labels: block.labels,
             batch,
             context,
             k,
-            verify_width: k as f64 + 1.0,
+            verify_width,
             acceptance: None,
             alpha: None,
             tokens_per_pass: 1.0,
@@ -78,19 +98,21 @@ fn costs<'g>(block: &'g Block<'_>, tile: &Tile, batch: u64, context: u64) -> Vec
             memory: MemoryUse {
                 base: base.total(),
                 speculative: speculative.total(),
-                base_fits,
+                base_fits: block.setup.fits(base),
                 fits: block.setup.fits(&speculative),
             },
+            notes: Notes { known: Known::Stated, unvalidated: k > 0 && block.is_unvalidated() },
         }
-    };
-    tile.k.clone().map(|index| at(block.k.get(index))).collect()
+    }
 }
 
 fn joined<'g>(costs: &[Row<'g>], yielded: &Yield) -> impl Iterator<Item = Row<'g>> {
-    costs.iter().zip(&yielded.tokens_per_pass).map(|(cost, &tokens_per_pass)| Row {
+    let yields = yielded.tokens_per_pass.iter().zip(&yielded.known);
+    costs.iter().zip(yields).map(|(cost, (&tokens_per_pass, &known))| Row {
         acceptance: Some(yielded.acceptance),
         alpha: yielded.alpha,
         tokens_per_pass,
+        notes: Notes { known, ..cost.notes },
         ..*cost
     })
 }

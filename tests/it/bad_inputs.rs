@@ -37,7 +37,7 @@ fn every_wrong_command_line_is_refused_with_its_message() {
         ("set-bad-values", &["--set", "sweep.k=[1,-2]", "--set", "sweep.context={from=5,to=2,step=1}"]),
         ("set-bad-path", &["--set", "sweep..batch=[1]"]),
         ("set-too-many-points", &["--set", "sweep.batch={from=1,to=1000000000000000,step=1}"]),
-        ("unknown-engine", &["--engine", "vllm"]),
+        ("unknown-engine", &["--engine", "vlm"]),
         ("max-points", &["--max-points", "10"]),
         ("set-too-many-alphas", &["--set", "drafters.llama-1b.acceptance.iid.alpha={from=0,to=1,step=1e-13}"]),
         ("set-twice", &["--set", "tensor_parallel=[1,1]", "--set", "hardware=['founding-h100','founding-h100']"]),
@@ -62,7 +62,12 @@ fn every_wrong_command_line_is_refused_with_its_message() {
 #[test]
 fn parts_that_do_not_go_together_are_wrong_inputs() {
     let folder = folder();
-    for (set, named) in [("roofline=per_op", "per_op"), ("roofline=additive", "no terms to add")] {
+    for (set, named) in [
+        ("roofline=per_op", "per_op"),
+        ("roofline=additive", "no terms to add"),
+        ("engine=vllm", "--set roofline=additive"),
+        ("tensor_parallel=2", "no [link]"),
+    ] {
         let ran = run(folder.path(), &["sweep", "--set", set]);
         assert_eq!(ran.code, 3, "{set}: {}", ran.stderr);
         assert!(ran.stderr.contains(named) && ran.stderr.contains("hint"), "{}", ran.stderr);

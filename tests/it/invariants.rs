@@ -6,18 +6,20 @@ use specplan::acceptance::chain::expected_tokens;
 use specplan::acceptance::exact::{Replacement, output};
 use specplan::acceptance::simulate::{noise, rounds, rule};
 use specplan::cost::pass::{PassCost, pass};
+use specplan::cost::pricing::Pricing;
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
 use specplan::domain::attention::{Attention, Gqa};
 use specplan::domain::deployment::MemoryPolicy;
 use specplan::domain::device::{Device, Memory, Peak, Peaks};
 use specplan::domain::drafter::DraftSource;
+use specplan::domain::engine::{Engine, Profile};
 use specplan::domain::ffn::Ffn;
 use specplan::domain::law::{Law, Pair};
 use specplan::domain::layers::{Extras, LayerGroup, Layers};
 use specplan::domain::model::{Aggregate, Formats, Model, Shape};
 use specplan::plan::round::{plain_step, round};
-use specplan::plan::setup::Setup;
+use specplan::plan::setup::{Deployment, Drafts, Setup};
 use specplan::plan::speedup::speedup;
 use specplan::rng::Generator;
 use specplan::units::{Bytes, BytesPerSecond, FlopsPerSecond, Probability};
@@ -48,6 +50,8 @@ fn by_layers() -> impl Strategy<Value = Model> {
             vocab: Some(vocab),
             shape: Shape::Layers(Layers::new(hidden, vocab, tied, groups, Extras::default()).unwrap()),
             formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Fp8).unwrap(),
+            approximate: false,
+            fits: vec![],
             source: None,
         },
     )
@@ -62,6 +66,8 @@ fn by_totals() -> impl Strategy<Value = Model> {
             vocab: None,
             shape: Shape::Aggregate(Aggregate::new(params, params * more, kv).unwrap()),
             formats: Formats::new(weights, Dtype::Bf16, Dtype::Bf16).unwrap(),
+            approximate: false,
+            fits: vec![],
             source: None,
         },
     )
@@ -99,7 +105,22 @@ fn policy() -> MemoryPolicy {
 
 /// Under the aggregate roofline, which prices models of every kind.
 fn priced(model: &Model, rates: Rates, shape: PassShape) -> PassCost {
-    pass(model, rates, Roofline::Aggregate, shape)
+    pass(model, &Pricing::ideal(rates, Roofline::Aggregate), shape)
+}
+
+fn ideal_setup<'a>(device: &Device, target: &'a Model, source: &'a DraftSource) -> Setup<'a> {
+    let engine = Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None };
+    Setup::new(&Deployment {
+        device,
+        engine: &engine,
+        roofline: Roofline::Aggregate,
+        devices: 1,
+        without: &[],
+        policy: &policy(),
+        target,
+        drafts: Some(Drafts { source, tree: None, proposing_share: None }),
+    })
+    .unwrap()
 }
 
 fn time(cost: PassCost) -> f64 {
@@ -177,9 +198,9 @@ proptest! {
     ) {
         let device = device(rates);
         let source = DraftSource::Model(drafter);
-        let setup = Setup::new(&device, &target, Some(&source), &policy(), Roofline::Aggregate).unwrap();
+        let setup = ideal_setup(&device, &target, &source);
         let plain = plain_step(&setup, batch.into(), context.into());
-        let none = round(&setup, &plain, batch.into(), context.into(), 0);
+        let none = round(&setup, &plain, batch.into(), context.into(), 0, 1.0);
         prop_assert_eq!(speedup(1.0, plain.seconds(), none.seconds()).to_bits(), 1.0_f64.to_bits());
     }
 
@@ -229,9 +250,9 @@ proptest! {
         let width = PassShape::verify(batch as f64, k as f64 + 1.0, context as f64);
         let verify = time(priced(&target, rates, width));
         let source = DraftSource::Model(drafter);
-        let setup = Setup::new(&device, &target, Some(&source), &policy(), Roofline::Aggregate).unwrap();
+        let setup = ideal_setup(&device, &target, &source);
         let plain = plain_step(&setup, batch as f64, context as f64);
-        let cost = round(&setup, &plain, batch as f64, context as f64, k);
+        let cost = round(&setup, &plain, batch as f64, context as f64, k, 1.0);
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
         prop_assert!(near(cost.seconds().get(), k as f64 * one_draft + verify));
         let held = setup.memory(batch, context, k).total().get();
@@ -245,7 +266,7 @@ proptest! {
         let model = |params: f64, kv: f64| Model {
             id: "m".into(), name: "m".into(), role: Role::Target, vocab: None,
             shape: Shape::Aggregate(Aggregate::new(params, params, kv).unwrap()),
-            formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).unwrap(), source: None,
+            formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).unwrap(), approximate: false, fits: vec![], source: None,
         };
         let doubled = Rates { peak: rates.peak * 2.0, bandwidth: rates.bandwidth * 2.0 };
         let once = time(priced(&model(params, kv), rates, shape));

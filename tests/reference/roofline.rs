@@ -1,16 +1,21 @@
 //! Counts and operators of full shapes.
 
 use serde_json::{Map, Value, json};
-use specplan::cost::ops::Ops;
+use specplan::cost::ops::{Ops, Work, distinct_experts};
 use specplan::cost::pass::pass;
+use specplan::cost::placement::{Placement, ring_all_reduce};
+use specplan::cost::pricing::Pricing;
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
-use specplan::domain::layers::Layers;
-use specplan::domain::model::Shape;
-use specplan::words::{Bound, Dtype, OpName, Roofline, Word};
+use specplan::domain::attention::{Attention, Gqa};
+use specplan::domain::ffn::{Ffn, Moe};
+use specplan::domain::layers::{Extras, LayerGroup, Layers};
+use specplan::domain::model::{Formats, Model, Shape};
+use specplan::units::{Bytes, BytesPerSecond, Seconds};
+use specplan::words::{Bound, Dtype, OpName, Role, Roofline, Word};
 
 use crate::speedup::{device, model};
-use crate::tokens::{number, refused};
+use crate::tokens::{number, refused, whole};
 use crate::{Answer, Unanswered};
 
 /// Answers the functions of this topic.
@@ -18,6 +23,10 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
     match function {
         "param_count" => Some(param_count(inputs)),
         "pass_cost" => Some(pass_cost(inputs)),
+        "moe_distinct" => Some(moe_distinct(inputs)),
+        "moe_layer_cost" => Some(moe_layer_cost(inputs)),
+        "ring_allreduce" => Some(all_reduce(inputs)),
+        "tp_pass" => Some(tensor_parallel(inputs)),
         _ => None,
     }
 }
@@ -49,10 +58,11 @@ fn pass_cost(inputs: &Value) -> Answer {
     let model = model(&inputs["model"])?;
     let shape = PassShape::verify(number(inputs, "batch")?, number(inputs, "q")?, number(inputs, "ctx")?);
     let rates = Rates::of(&device(&inputs["hw"])?, Dtype::Bf16).map_err(refused)?;
-    let ops = Ops::of(&model, layers(&model.shape)?, shape);
-    let seconds = |roofline| pass(&model, rates, roofline, shape).seconds().get();
-    // The cases know gated layers only.
-    let names = OpName::ALL.iter().copied().filter(|name| *name != OpName::Up);
+    let ops = Ops::of(&model, layers(&model.shape)?, shape, &Placement::SINGLE);
+    let seconds = |roofline| pass(&model, &Pricing::ideal(rates, roofline), shape).seconds().get();
+    // The cases know dense gated layers of whole models only.
+    const OTHERS: [OpName; 5] = [OpName::Up, OpName::Fuse, OpName::Router, OpName::Experts, OpName::SharedExperts];
+    let names = OpName::ALL.iter().copied().filter(|name| !OTHERS.contains(name));
     let each = |value: &dyn Fn(OpName) -> f64| -> Map<String, Value> {
         names.clone().map(|name| (name.to_string(), value(name).into())).collect()
     };
@@ -74,5 +84,90 @@ fn pass_cost(inputs: &Value) -> Answer {
         "op_flops": each(&|name| ops.work(name).flops.get()),
         "op_bytes": each(&|name| ops.work(name).bytes().get()),
         "compute_bound_ops": compute_bound,
+    }))
+}
+
+/// The cases ask for the variance too, which nothing here needs: it is made from the library's own count of
+/// distinct experts over one and two of them left out.
+fn moe_distinct(inputs: &Value) -> Answer {
+    let (experts, top_k) = (number(inputs, "experts")?, number(inputs, "top_k")?);
+    let tokens = number(inputs, "tokens")?;
+    if experts < 1.0 || top_k < 0.0 || top_k > experts || tokens < 0.0 {
+        return Err(Unanswered::Refused("more experts picked than there are, or fewer than none".into()));
+    }
+    let distinct = distinct_experts(experts, top_k, tokens);
+    let unread = 1.0 - distinct / experts;
+    let both = if experts > 1.0 {
+        ((experts - top_k) * (experts - top_k - 1.0) / (experts * (experts - 1.0))).powf(tokens)
+    } else {
+        0.0
+    };
+    let variance = experts * unread * (1.0 - unread) + experts * (experts - 1.0) * (both - unread * unread);
+    Ok(json!({ "distinct": distinct, "variance": variance }))
+}
+
+/// One layer of experts, whose operators are those of a model that has nothing else.
+fn moe_layer_cost(inputs: &Value) -> Answer {
+    let (hidden, experts, top_k) = (whole(inputs, "hidden")?, whole(inputs, "experts")?, whole(inputs, "top_k")?);
+    let intermediate = whole(inputs, "moe_intermediate")?;
+    let moe = Moe::new(experts, top_k, intermediate).map_err(refused)?;
+    let moe = moe.with_shared(whole(inputs, "shared")?, intermediate);
+    let attention = Attention::Gqa(Gqa::new(1, 1, 1, None).map_err(refused)?);
+    let group = LayerGroup { count: 1, attention, ffn: Ffn::Moe(moe) };
+    let layers = Layers::new(hidden, 1, false, vec![group], Extras::default()).map_err(refused)?;
+    let formats = Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).map_err(refused)?;
+    let model = Model {
+        id: "case".into(),
+        name: "case".into(),
+        role: Role::Target,
+        vocab: None,
+        shape: Shape::Layers(layers.clone()),
+        formats: formats.with_weight_bytes(number(inputs, "weight_bytes")?),
+        approximate: false,
+        fits: Vec::new(),
+        source: None,
+    };
+    let tokens = number(inputs, "tokens")?;
+    let ops = Ops::of(&model, &layers, PassShape::decode(tokens, 0.0), &Placement::SINGLE);
+    let parts = [OpName::Router, OpName::Experts, OpName::SharedExperts];
+    let all = parts.iter().fold(Work::NONE, |sum, name| sum.plus(ops.work(*name)));
+    let rates = Rates::of(&device(&inputs["hw"])?, Dtype::Bf16).map_err(refused)?;
+    let distinct = distinct_experts(experts as f64, top_k as f64, tokens);
+    Ok(json!({
+        "distinct": distinct,
+        "bytes": all.bytes().get(),
+        "flops": all.flops.get(),
+        "seconds": all.roofed(rates).seconds().get(),
+        "tokens_per_active_expert": tokens * top_k as f64 / distinct,
+    }))
+}
+
+fn all_reduce(inputs: &Value) -> Answer {
+    let bytes = Bytes::new(number(inputs, "bytes_per_rank")?);
+    let bandwidth = BytesPerSecond::new(number(inputs, "link_bw")?);
+    let start = Seconds::new(number(inputs, "latency")?);
+    let time = ring_all_reduce(bytes, whole(inputs, "ranks")?, bandwidth, start);
+    Ok(json!({ "seconds": time.get() }))
+}
+
+/// A pass on several devices: an ideal one, with the start of its all-reduces beside it.
+fn tensor_parallel(inputs: &Value) -> Answer {
+    let model = model(&inputs["model"])?;
+    let layers = layers(&model.shape)?;
+    let shape = PassShape::verify(number(inputs, "batch")?, number(inputs, "q")?, number(inputs, "ctx")?);
+    let rates = Rates::of(&device(&inputs["hw"])?, Dtype::Bf16).map_err(refused)?;
+    let devices = whole(inputs, "ranks")?;
+    let link = BytesPerSecond::new(number(inputs, "link_bw")?);
+    let placement = Placement { devices, link, ..Placement::SINGLE };
+    placement.check(&model).map_err(refused)?;
+    let pricing = Pricing { placement, ..Pricing::ideal(rates, Roofline::Aggregate) };
+    let cost = pass(&model, &pricing, shape);
+    let start = Seconds::new(number(inputs, "latency")?) * (2.0 * layers.layers());
+    Ok(json!({
+        "seconds": (cost.seconds() + start).get(),
+        "compute_seconds": (cost.seconds() - cost.network).get(),
+        "comm_seconds": (cost.network + start).get(),
+        "allreduce_bytes": placement.all_reduce_bytes(layers, shape.new_tokens()).get(),
+        "bytes_per_rank": cost.work.bytes().get(),
     }))
 }

@@ -5,19 +5,22 @@ use std::num::NonZeroU64;
 use serde_json::{Value, json};
 use specplan::acceptance::chain::expected_tokens;
 use specplan::acceptance::model::Process;
+use specplan::cost::ops::distinct_experts;
 use specplan::cost::pass::pass;
+use specplan::cost::pricing::Pricing;
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
 use specplan::domain::attention::{Attention, Gqa};
 use specplan::domain::deployment::MemoryPolicy;
 use specplan::domain::device::{Device, Memory, Peak, Peaks};
 use specplan::domain::drafter::{CostRatio, DraftSource};
+use specplan::domain::engine::{Engine, Profile};
 use specplan::domain::ffn::Ffn;
 use specplan::domain::layers::{Extras, LayerGroup, Layers};
 use specplan::domain::model::{Aggregate, Formats, Model, Shape};
 use specplan::plan::choose::best_k;
 use specplan::plan::round::{plain_step, round};
-use specplan::plan::setup::Setup;
+use specplan::plan::setup::{Deployment, Drafts, Setup};
 use specplan::plan::speedup::{constant_cost, speedup};
 use specplan::units::{Bytes, BytesPerSecond, FlopsPerSecond, Probability};
 use specplan::words::{Dtype, Role, Roofline};
@@ -31,6 +34,7 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
         "step_time" => step_time(inputs),
         "speedup_roofline" | "speedup_model" => speedup_roofline(inputs),
         "speedup_const_cost" => speedup_const_cost(inputs),
+        "moe_speedup" => moe_speedup(inputs),
         "seed_table" => founding_table(inputs),
         "best_k_grid" => best_k_grid(inputs),
         _ => return None,
@@ -42,7 +46,7 @@ fn step_time(inputs: &Value) -> Answer {
     let shape = PassShape::verify(batch, width, number(inputs, "ctx")?);
     let device = device(inputs)?;
     let rates = Rates::of(&device, Dtype::Bf16).map_err(refused)?;
-    let pass = pass(&model(inputs)?, rates, Roofline::Aggregate, shape);
+    let pass = pass(&model(inputs)?, &Pricing::ideal(rates, Roofline::Aggregate), shape);
     Ok(json!({
         "seconds": pass.seconds().get(),
         "flops": pass.work.flops.get(),
@@ -52,14 +56,14 @@ fn step_time(inputs: &Value) -> Answer {
 }
 
 /// The models and the device of a case, and what they are set up to.
-struct Deployment {
+struct Models {
     device: Device,
     target: Model,
     draft: DraftSource,
     roofline: Roofline,
 }
 
-impl Deployment {
+impl Models {
     fn of(inputs: &Value) -> Result<Self, Unanswered> {
         let draft = match &inputs["draft"] {
             Value::Null => DraftSource::Constant { cost_ratio: CostRatio::FREE },
@@ -75,19 +79,30 @@ impl Deployment {
 
     fn setup(&self) -> Result<Setup<'_>, Unanswered> {
         let policy = MemoryPolicy::new(Probability::ONE, Bytes::ZERO, NonZeroU64::MIN).map_err(refused)?;
-        Setup::new(&self.device, &self.target, Some(&self.draft), &policy, self.roofline).map_err(refused)
+        let engine = Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None };
+        Setup::new(&Deployment {
+            device: &self.device,
+            engine: &engine,
+            roofline: self.roofline,
+            devices: 1,
+            without: &[],
+            policy: &policy,
+            target: &self.target,
+            drafts: Some(Drafts { source: &self.draft, tree: None, proposing_share: None }),
+        })
+        .map_err(refused)
     }
 }
 
 fn speedup_roofline(inputs: &Value) -> Answer {
-    let deployment = Deployment::of(inputs)?;
+    let deployment = Models::of(inputs)?;
     let setup = deployment.setup()?;
     let (k, batch, context) = (whole(inputs, "k")?, number(inputs, "batch")?, number(inputs, "ctx")?);
     let tokens = expected_tokens(probability(&inputs["alpha"])?, k);
     let plain = plain_step(&setup, batch, context);
-    let cost = round(&setup, &plain, batch, context, k);
+    let cost = round(&setup, &plain, batch, context, k, 1.0);
     // The case prints a draft step even at k = 0, where the round has none.
-    let one = round(&setup, &plain, batch, context, 1);
+    let one = round(&setup, &plain, batch, context, 1, 1.0);
     let rate = tokens / cost.seconds().get();
     Ok(json!({
         "speedup": speedup(tokens, plain.seconds(), cost.seconds()),
@@ -108,8 +123,21 @@ fn speedup_const_cost(inputs: &Value) -> Answer {
     Ok(json!({ "speedup": constant_cost(tokens, k, number(inputs, "c")?, verify) }))
 }
 
+/// Verification bound by memory: a share of the bytes are experts, and more tokens read more of them.
+fn moe_speedup(inputs: &Value) -> Answer {
+    let (experts, top_k) = (number(inputs, "experts")?, number(inputs, "top_k")?);
+    let (batch, k) = (number(inputs, "batch")?, whole(inputs, "k")?);
+    let read = |tokens: f64| distinct_experts(experts, top_k, tokens);
+    let growth = read(batch * (k as f64 + 1.0)) / read(batch);
+    let share = number(inputs, "moe_fraction")?;
+    let verify = 1.0 - share + share * growth;
+    let tokens = expected_tokens(probability(&inputs["alpha"])?, k);
+    let speedup = constant_cost(tokens, k, number(inputs, "draft_cost_ratio")?, verify);
+    Ok(json!({ "speedup": speedup, "verify_ratio": verify, "expert_growth": growth }))
+}
+
 fn founding_table(inputs: &Value) -> Answer {
-    let deployment = Deployment::of(inputs)?;
+    let deployment = Models::of(inputs)?;
     let setup = deployment.setup()?;
     let context = number(inputs, "ctx")?;
     let mut rows = Vec::new();
@@ -118,7 +146,7 @@ fn founding_table(inputs: &Value) -> Answer {
         for alpha in list(inputs, "alphas")? {
             let alpha = Probability::new(alpha).map_err(refused)?;
             let cell = |k: f64| {
-                let cost = round(&setup, &plain, batch, context, k as u64);
+                let cost = round(&setup, &plain, batch, context, k as u64, 1.0);
                 speedup(expected_tokens(alpha, k as u64), plain.seconds(), cost.seconds())
             };
             rows.push(list(inputs, "ks")?.into_iter().map(cell).collect::<Vec<f64>>());
@@ -127,7 +155,7 @@ fn founding_table(inputs: &Value) -> Answer {
     let printed: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| format!("{cell:.2}x")).collect()).collect();
     let plain = plain_step(&setup, 1.0, context);
-    let ratio = round(&setup, &plain, 1.0, context, 1).draft / plain.seconds();
+    let ratio = round(&setup, &plain, 1.0, context, 1, 1.0).draft / plain.seconds();
     Ok(json!({
         "speedups": rows,
         "printed": printed,
@@ -137,7 +165,7 @@ fn founding_table(inputs: &Value) -> Answer {
 }
 
 fn best_k_grid(inputs: &Value) -> Answer {
-    let deployment = Deployment::of(inputs)?;
+    let deployment = Models::of(inputs)?;
     let setup = deployment.setup()?;
     let (batch, context, most) = (number(inputs, "batch")?, number(inputs, "ctx")?, whole(inputs, "k_max")?);
     let choices: Result<Vec<_>, Unanswered> = list(inputs, "alphas")?
@@ -191,6 +219,8 @@ pub(crate) fn model(case: &Value) -> Result<Model, Unanswered> {
         vocab: None,
         shape,
         formats: formats.map_err(refused)?,
+        approximate: false,
+        fits: Vec::new(),
         source: None,
     })
 }

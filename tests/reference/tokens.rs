@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use specplan::acceptance::accepted::Accepted;
 use specplan::acceptance::chain;
+use specplan::acceptance::invert::{acceptance_rate, alpha_of_mean_length, alpha_of_rate};
 use specplan::units::Probability;
 
 use crate::{Answer, Unanswered};
@@ -28,6 +29,16 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
             Ok(json!({ "k": k }))
         }),
         "accept_distribution" => with_alpha(inputs, |alpha| Ok(law(&Accepted::iid(alpha, whole(inputs, "k")?)))),
+        "invert_mean_length" => number(inputs, "length")
+            .and_then(|length| alpha_of_mean_length(length, whole(inputs, "k")?).map_err(refused))
+            .map(|alpha| json!({ "alpha": alpha.get() })),
+        "invert_accept_ratio" => probability(&inputs["ratio"])
+            .and_then(|ratio| alpha_of_rate(ratio, whole(inputs, "k")?).map_err(refused))
+            .map(|alpha| json!({ "alpha": alpha.get() })),
+        "accept_ratio" => with_alpha(inputs, |alpha| match whole(inputs, "k")? {
+            0 => Err(Unanswered::Refused("nothing is drafted".into())),
+            k => Ok(json!({ "ratio": acceptance_rate(alpha, k) })),
+        }),
         "per_position" => {
             probabilities(&inputs["conditional"]).map(|conditional| law(&Accepted::from_conditional(conditional)))
         }

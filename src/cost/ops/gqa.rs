@@ -1,10 +1,8 @@
 //! Grouped-query attention: projections, scores and values.
 
-use crate::cost::ops::{Ops, Work};
-use crate::cost::shape::PassShape;
+use crate::cost::ops::{Ops, Whole, Work};
 use crate::domain::attention::Gqa;
-use crate::domain::layers::{LayerGroup, Layers};
-use crate::domain::model::Model;
+use crate::domain::layers::LayerGroup;
 use crate::units::Flops;
 use crate::words::OpName;
 
@@ -13,25 +11,27 @@ use crate::words::OpName;
 /// # Formula
 ///
 /// ```text
-/// qkv        2 n h (H + 2 K) d FLOPs, its weights once
+/// qkv        2 n h (H + 2 K) d FLOPs, its weights once; 2 h in place of h in an EAGLE-3 head
 /// attention  4 H d B sum over i = 1..q of keys(i)   with keys(i) = min(ctx + i, W), itself included
 ///            reads kv min(ctx, W - 1) B once whatever q is, writes kv q B
 /// o          2 n H d h FLOPs, its weights once
 /// ```
-pub(super) fn add(ops: &mut Ops, gqa: &Gqa, model: &Model, layers: &Layers, group: &LayerGroup, shape: PassShape) {
-    let (count, hidden, bytes) = (group.count as f64, layers.hidden(), model.formats.weight_bytes());
+pub(super) fn add(ops: &mut Ops, gqa: &Gqa, group: &LayerGroup, of: &Whole<'_>) {
+    let (layers, shape) = (of.layers, of.shape);
+    let (count, hidden, bytes) = (group.count as f64, layers.hidden(), of.weight_bytes());
     let tokens = shape.new_tokens();
-    let qkv = count * hidden * (gqa.query_width() + 2.0 * gqa.kv_width());
+    let qkv = count * layers.qkv_inputs() * gqa.projected_width();
     ops.add(OpName::Qkv, Work::product(tokens, qkv, bytes));
     ops.add(OpName::O, Work::product(tokens, count * gqa.query_width() * hidden, bytes));
-    let share = model.kv_share(group);
+    let share = of.model.kv_share(group);
+    let kept = share.bytes_per_token * of.placement.kv_share(gqa);
     let keys = keys(shape.context, shape.new_tokens_per_seq, gqa.window());
     ops.add(
         OpName::Attention,
         Work {
             flops: Flops::new(4.0 * count * gqa.query_width() * shape.batch * keys),
-            kv_read: share.bytes_per_token * share.cached(shape.context) * shape.batch,
-            kv_written: share.bytes_per_token * tokens,
+            kv_read: kept * share.cached(shape.context) * shape.batch,
+            kv_written: kept * tokens,
             ..Work::NONE
         },
     );

@@ -1,0 +1,139 @@
+//! The additive form: fixed kernel time, bytes, arithmetic from the first token on, all in sequence.
+//!
+//! A roofline takes the longer of arithmetic and traffic. Whole engines do not reach it: published step
+//! times rise with the first verified token, at 0.72 of the peak on an H100, and a sum of the terms below
+//! predicts published speedups better than a maximum does. Every term is a function of its own, so that
+//! each can be checked by hand and left out.
+
+use crate::cost::ops::{Ops, Work};
+use crate::cost::placement::{Placement, ring_all_reduce};
+use crate::cost::shape::PassShape;
+use crate::cost::terms::{Terms, Without};
+use crate::domain::layers::Layers;
+use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
+use crate::words::{OpName, Term};
+
+/// What an engine on a device reaches for one model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coefficients {
+    /// Fixed time of one matrix product.
+    pub product: Seconds,
+    /// Fixed time of one layer's attention.
+    pub attention: Seconds,
+    /// Routing kernels of one layer of experts.
+    pub moe_layer: Seconds,
+    /// Arithmetic: efficiency x dense peak of the model's number format.
+    pub arithmetic: FlopsPerSecond,
+    /// Weights: efficiency x bandwidth.
+    pub bandwidth: BytesPerSecond,
+    /// KV cache: efficiency x bandwidth.
+    pub kv_bandwidth: BytesPerSecond,
+    /// Start of one all-reduce.
+    pub all_reduce: Seconds,
+    /// Link: efficiency x one-way bandwidth.
+    pub link: BytesPerSecond,
+    /// The least time of one layer, where launches set it.
+    pub layer_floor: Option<Seconds>,
+    /// Terms that are left out.
+    pub without: Without,
+}
+
+/// Fixed time of all matrix products: `products x t_product`, whatever they compute.
+#[must_use]
+pub fn product_kernels(layers: &Layers, each: Seconds) -> Seconds {
+    each * layers.products()
+}
+
+/// Fixed time of attention: `layers x t_attention`.
+#[must_use]
+pub fn attention_kernels(layers: &Layers, each: Seconds) -> Seconds {
+    each * layers.layers()
+}
+
+/// Fixed time of routing: `layers of experts x t_moe_layer`.
+#[must_use]
+pub fn routing(layers: &Layers, each: Seconds) -> Seconds {
+    each * layers.moe_layers()
+}
+
+/// Weights read once, of mixtures the distinct experts that the batch's tokens pick:
+/// `bytes / (eta x bandwidth)`, on each device.
+#[must_use]
+pub fn weights(bytes: Bytes, bandwidth: BytesPerSecond) -> Seconds {
+    bytes / bandwidth
+}
+
+/// Arithmetic from the first token on: `2 x active parameters x tokens / (eta x peak)`, on each device.
+#[must_use]
+pub fn arithmetic(flops: Flops, rate: FlopsPerSecond) -> Seconds {
+    flops / rate
+}
+
+/// KV cache, read once for each sequence whatever the width, or written for each new token:
+/// `bytes / (eta_kv x bandwidth)`.
+#[must_use]
+pub fn kv(bytes: Bytes, bandwidth: BytesPerSecond) -> Seconds {
+    bytes / bandwidth
+}
+
+/// Start of the all-reduces: two a layer, none on a single device.
+#[must_use]
+pub fn all_reduce_start(layers: &Layers, placement: &Placement, each: Seconds) -> Seconds {
+    if placement.devices == 1 { Seconds::ZERO } else { each * (2.0 * layers.layers()) }
+}
+
+/// What the all-reduces send: `2 layers x 2 (n - 1) / n x 2 tokens h / (eta x link)`.
+#[must_use]
+pub fn all_reduce_traffic(layers: &Layers, placement: &Placement, tokens: f64, link: BytesPerSecond) -> Seconds {
+    let bytes = placement.all_reduce_bytes(layers, tokens);
+    ring_all_reduce(bytes, placement.devices, link, Seconds::ZERO) * (2.0 * layers.layers())
+}
+
+/// What is missing to `layers x t_layer_floor` where launches, not the device, set the pace.
+#[must_use]
+pub fn layer_floor(layers: &Layers, floor: Option<Seconds>, pass: Seconds) -> Seconds {
+    let least = floor.map_or(Seconds::ZERO, |each| each * layers.layers());
+    if least > pass { least - pass } else { Seconds::ZERO }
+}
+
+/// All terms of a pass.
+///
+/// # Formula
+///
+/// ```text
+/// t = products t_product + layers t_attention + moe_layers t_moe
+///   + weight bytes / (eta_bw BW) + flops / (eta_c PEAK) + KV bytes / (eta_kv BW)
+///   + 2 layers (t_all_reduce + 2 (n - 1) / n * 2 tokens h / (eta_link link))        for n > 1 devices
+/// ```
+///
+/// Bytes and FLOPs are those of one device, summed over the operators of [`Ops`].
+#[must_use]
+pub fn terms(ops: &Ops, layers: &Layers, shape: PassShape, placement: &Placement, at: &Coefficients) -> Terms {
+    let total = ops.total();
+    let attention = ops.work(OpName::Attention);
+    let small = small_reads(ops);
+    let products = Flops::new(total.flops.get() - attention.flops.get());
+    let tokens = shape.new_tokens();
+    let all = [
+        (Term::ProductKernels, product_kernels(layers, at.product)),
+        (Term::AttentionKernels, attention_kernels(layers, at.attention)),
+        (Term::Routing, routing(layers, at.moe_layer)),
+        (Term::Weights, weights(total.weights - small.weights, at.bandwidth)),
+        (Term::SmallReads, weights(small.weights, at.bandwidth)),
+        (Term::Arithmetic, arithmetic(products, at.arithmetic)),
+        (Term::AttentionArithmetic, arithmetic(attention.flops, at.arithmetic)),
+        (Term::KvRead, kv(total.kv_read, at.kv_bandwidth)),
+        (Term::KvWrite, kv(total.kv_written, at.kv_bandwidth)),
+        (Term::AllReduceStart, all_reduce_start(layers, placement, at.all_reduce)),
+        (Term::AllReduceTraffic, all_reduce_traffic(layers, placement, tokens, at.link)),
+    ];
+    let kept = all.into_iter().filter(|(term, _)| !at.without.holds(*term));
+    let terms = kept.fold(Terms::NONE, |terms, (term, time)| terms.with(term, time));
+    let floor = at.without.unless(Term::LayerFloor, layer_floor(layers, at.layer_floor, terms.total()));
+    terms.with(Term::LayerFloor, floor)
+}
+
+/// What is read beside the matrices.
+fn small_reads(ops: &Ops) -> Work {
+    ops.work(OpName::Embed).plus(ops.work(OpName::Norms))
+}

@@ -1,0 +1,71 @@
+//! Mixtures of experts.
+
+use crate::cost::ops::{Ops, Whole, Work};
+use crate::cost::shape::PassShape;
+use crate::domain::ffn::Moe;
+use crate::domain::layers::LayerGroup;
+use crate::units::{Bytes, Flops};
+use crate::words::OpName;
+
+/// Distinct experts of a layer that `tokens` tokens pick together, when each picks `top_k` of `experts`
+/// uniformly and independently.
+///
+/// # Formula
+///
+/// ```text
+/// D(n) = E (1 - (1 - top_k / E)^n)       computed as -E expm1(n ln(1 - top_k / E))
+/// ```
+///
+/// Exact for subsets drawn without replacement (MoESD, arXiv 2505.19645). `tokens` may be fractional. The
+/// largest possible is E, the least for n >= 1 is `top_k`.
+///
+/// # Examples
+///
+/// Two of eight experts: one token reads 2, three tokens 8 x (1 - 0.75^3) = 4.625.
+///
+/// ```
+/// use specplan::cost::ops::distinct_experts;
+/// assert!((distinct_experts(8.0, 2.0, 1.0) - 2.0).abs() < 1e-12);
+/// assert!((distinct_experts(8.0, 2.0, 3.0) - 4.625).abs() < 1e-12);
+/// assert_eq!(distinct_experts(8.0, 8.0, 0.5), 8.0);
+/// ```
+#[must_use]
+pub fn distinct_experts(experts: f64, top_k: f64, tokens: f64) -> f64 {
+    if tokens <= 0.0 {
+        return 0.0;
+    }
+    -experts * (tokens * (-top_k / experts).ln_1p()).exp_m1()
+}
+
+/// Tokens that pick independently: `B (1 + (q - 1) rho)`. The new tokens of one sequence agree in part on
+/// their experts; those of different sequences do not.
+fn independent_tokens(shape: PassShape, routing_independence: f64) -> f64 {
+    shape.batch * (1.0 + (shape.new_tokens_per_seq - 1.0) * routing_independence)
+}
+
+/// Adds a group's mixtures.
+///
+/// # Formula
+///
+/// ```text
+/// router   2 n h E FLOPs, its weights once
+/// experts  2 n top_k 3 h f FLOPs, the weights of D(n_eff) experts, n_eff = B (1 + (q - 1) rho)
+/// shared   2 n 3 h f FLOPs and the weights once for each shared expert
+/// ```
+///
+/// The experts read are an expectation: a roofline's maximum at it is not the expected maximum, a small
+/// difference.
+pub(super) fn add(ops: &mut Ops, moe: &Moe, group: &LayerGroup, of: &Whole<'_>) {
+    let (count, hidden, bytes) = (group.count as f64, of.layers.hidden(), of.weight_bytes());
+    let tokens = of.shape.new_tokens();
+    ops.add(OpName::Router, Work::product(tokens, count * moe.router_params(hidden), bytes));
+    let expert = count * moe.expert_params(hidden);
+    let independent = independent_tokens(of.shape, of.placement.routing_independence);
+    let (experts, top_k) = (moe.experts() as f64, moe.top_k() as f64);
+    let read = distinct_experts(experts, top_k, independent);
+    let flops = Flops::new(2.0 * tokens * top_k * expert);
+    ops.add(OpName::Experts, Work { flops, weights: Bytes::new(read * expert * bytes), ..Work::NONE });
+    if moe.shared() > 0 {
+        ops.add(OpName::SharedExperts, Work::product(tokens, count * moe.shared_params(hidden), bytes));
+    }
+}

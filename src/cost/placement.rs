@@ -1,0 +1,114 @@
+//! How a model is spread over devices, and how independently its experts are picked.
+
+use crate::domain::attention::{Attention, Gqa};
+use crate::domain::layers::Layers;
+use crate::domain::model::{Model, Shape};
+use crate::units::{Bytes, BytesPerSecond, Seconds};
+
+/// Where a model runs: what settles the work of one device beside the shape of a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    /// Devices that hold a slice of every matrix, n.
+    pub devices: u64,
+    /// One-way bandwidth of a device's link; zero on a single device, which needs none.
+    pub link: BytesPerSecond,
+    /// How independent the routing of tokens of one sequence is, rho; 1: as that of different sequences.
+    pub routing_independence: f64,
+}
+
+/// KV heads that cannot be spread evenly.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the {kv_heads} KV heads of `{model}` cannot be spread over {devices} devices: one number must divide the other"
+)]
+pub struct Unsplittable {
+    /// The model's id.
+    pub model: String,
+    /// KV heads of a layer.
+    pub kv_heads: u64,
+    /// Devices.
+    pub devices: u64,
+}
+
+impl Placement {
+    /// One device, tokens routed independently.
+    pub const SINGLE: Self = Self { devices: 1, link: BytesPerSecond::ZERO, routing_independence: 1.0 };
+
+    /// Checks that a model's KV heads divide the devices, or the other way round.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsplittable`] names the first layer group that cannot be spread.
+    pub fn check(&self, model: &Model) -> Result<(), Unsplittable> {
+        let Shape::Layers(layers) = &model.shape else { return Ok(()) };
+        for group in layers.groups() {
+            let Attention::Gqa(gqa) = group.attention;
+            let kv_heads = gqa.kv_heads();
+            if !kv_heads.is_multiple_of(self.devices) && !self.devices.is_multiple_of(kv_heads) {
+                return Err(Unsplittable { model: model.id.clone(), kv_heads, devices: self.devices });
+            }
+        }
+        Ok(())
+    }
+
+    /// Share of a layer's KV cache on each device: `max(1, K / n) / K`. With more devices than KV heads
+    /// each head is kept several times, as engines do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use specplan::cost::placement::Placement;
+    /// use specplan::domain::attention::Gqa;
+    /// let gqa = Gqa::new(32, 4, 128, None)?;
+    /// let share = |devices| Placement { devices, ..Placement::SINGLE }.kv_share(&gqa);
+    /// assert_eq!([1, 2, 4, 8].map(share), [1.0, 0.5, 0.25, 0.25]);
+    /// # Ok::<(), specplan::domain::attention::GqaError>(())
+    /// ```
+    #[must_use]
+    pub fn kv_share(&self, gqa: &Gqa) -> f64 {
+        let kv_heads = gqa.kv_heads() as f64;
+        (kv_heads / self.devices as f64).max(1.0) / kv_heads
+    }
+
+    /// Share of weights and arithmetic on each device: `1 / n`.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        1.0 / self.devices as f64
+    }
+
+    /// What one device sends and waits for in a pass of `tokens` tokens: two all-reduces a layer, each
+    /// over `tokens x h` values of two bytes.
+    #[must_use]
+    pub fn all_reduce_bytes(&self, layers: &Layers, tokens: f64) -> Bytes {
+        Bytes::new(2.0 * tokens * layers.hidden())
+    }
+}
+
+/// Time of one ring all-reduce of `bytes` on each of `devices` devices.
+///
+/// # Formula
+///
+/// ```text
+/// t = start + 2 (n - 1) / n * bytes / bandwidth         nothing for n = 1
+/// ```
+///
+/// Patarasuk and Yuan 2009, "Bandwidth optimal all-reduce algorithms".
+///
+/// # Examples
+///
+/// 1 MB over 8 devices at 450 GB/s: 10 us + 1.75 x 2.22 us.
+///
+/// ```
+/// use specplan::cost::placement::ring_all_reduce;
+/// use specplan::units::{Bytes, BytesPerSecond, Seconds};
+/// let time = ring_all_reduce(Bytes::new(1e6), 8, BytesPerSecond::new(450e9), Seconds::new(1e-5));
+/// assert!((time.get() - 1.388_888_888_888_889e-5).abs() < 1e-18);
+/// ```
+#[must_use]
+pub fn ring_all_reduce(bytes: Bytes, devices: u64, bandwidth: BytesPerSecond, start: Seconds) -> Seconds {
+    if devices == 1 {
+        return Seconds::ZERO;
+    }
+    let devices = devices as f64;
+    start + bytes / bandwidth * (2.0 * (devices - 1.0) / devices)
+}

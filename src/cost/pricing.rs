@@ -1,0 +1,233 @@
+//! How the passes of one model are priced: the form in force with everything it needs.
+
+use crate::cost::additive::Coefficients;
+use crate::cost::placement::{Placement, Unsplittable};
+use crate::cost::roofline::Rates;
+use crate::cost::terms::Without;
+use crate::domain::device::{Device, MissingPeak};
+use crate::domain::engine::{Additive, Efficiency, Engine, Profile};
+use crate::domain::model::{Model, Shape};
+use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
+use crate::words::{Roofline, Term};
+
+/// How the passes of one model on one kind of device are priced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pricing {
+    /// The datasheet.
+    pub rates: Rates,
+    /// Devices and routing.
+    pub placement: Placement,
+    /// What a pass costs.
+    pub form: Form,
+}
+
+/// The form of the cost of a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// One maximum over the sums.
+    Aggregate,
+    /// One maximum for each operator.
+    PerOp,
+    /// A sum of terms.
+    Additive(Coefficients),
+}
+
+/// Why a model cannot be priced on a device.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Unpriceable {
+    /// No peak for its number format.
+    #[error(transparent)]
+    MissingPeak(#[from] MissingPeak),
+    /// The engine's profile does not know the device.
+    #[error("engine `{engine}` has no efficiencies for hardware `{device}` ({family})")]
+    MissingEfficiencies {
+        /// The engine.
+        engine: String,
+        /// The device.
+        device: String,
+        /// Its family, for people.
+        family: String,
+    },
+    /// Several devices without a link between them.
+    #[error("hardware `{device}` has no [link]: a replica cannot be spread over {devices} of it")]
+    MissingLink {
+        /// The device.
+        device: String,
+        /// Devices asked for.
+        devices: u64,
+    },
+    /// More devices than reach each other.
+    #[error("the link of hardware `{device}` joins {domain} devices, not {devices}")]
+    BeyondLink {
+        /// The device.
+        device: String,
+        /// Devices that reach each other.
+        domain: u64,
+        /// Devices asked for.
+        devices: u64,
+    },
+    /// KV heads that cannot be spread.
+    #[error(transparent)]
+    Unsplittable(#[from] Unsplittable),
+    /// Terms need layers.
+    #[error("model `{model}` is known by its totals, and the {form} form needs its layers")]
+    NeedsLayers {
+        /// The model.
+        model: String,
+        /// What was asked for.
+        form: Roofline,
+    },
+}
+
+/// What a study prices with, beside the models.
+#[derive(Clone, Copy, Debug)]
+pub struct Basis<'a> {
+    /// The device.
+    pub device: &'a Device,
+    /// The engine.
+    pub engine: &'a Engine,
+    /// The form in force.
+    pub roofline: Roofline,
+    /// Devices of a replica.
+    pub devices: u64,
+    /// Terms left out of the additive form.
+    pub without: Without,
+}
+
+impl Pricing {
+    /// An ideal roofline on a single device.
+    #[must_use]
+    pub const fn ideal(rates: Rates, roofline: Roofline) -> Self {
+        let form = match roofline {
+            Roofline::Aggregate => Form::Aggregate,
+            Roofline::PerOp | Roofline::Additive => Form::PerOp,
+        };
+        Self { rates, placement: Placement::SINGLE, form }
+    }
+
+    /// Looks up what pricing a model needs.
+    ///
+    /// # Errors
+    ///
+    /// [`Unpriceable`] names the figure that is missing, or what does not go together.
+    pub fn of(basis: &Basis<'_>, model: &Model) -> Result<Self, Unpriceable> {
+        let rates = Rates::of(basis.device, model.formats.activations)?;
+        let placement = placement(basis, model)?;
+        if basis.roofline != Roofline::Aggregate && matches!(model.shape, Shape::Aggregate(_)) {
+            return Err(Unpriceable::NeedsLayers { model: model.id.clone(), form: basis.roofline });
+        }
+        match (&basis.engine.profile, basis.roofline) {
+            (Profile::Additive(additive), Roofline::Additive) => {
+                let coefficients = coefficients(basis, additive, model, rates, placement.link)?;
+                let routing_independence = additive.routing_independence.value.get();
+                let placement = Placement { routing_independence, ..placement };
+                Ok(Self { rates, placement, form: Form::Additive(coefficients) })
+            }
+            (_, roofline) => Ok(Self { placement, ..Self::ideal(rates, roofline) }),
+        }
+    }
+
+    /// The roofline in force.
+    #[must_use]
+    pub const fn roofline(&self) -> Roofline {
+        match self.form {
+            Form::Aggregate => Roofline::Aggregate,
+            Form::PerOp => Roofline::PerOp,
+            Form::Additive(_) => Roofline::Additive,
+        }
+    }
+}
+
+fn placement(basis: &Basis<'_>, model: &Model) -> Result<Placement, Unpriceable> {
+    let (device, devices) = (basis.device, basis.devices);
+    if devices == 1 {
+        return Ok(Placement::SINGLE);
+    }
+    let Some(link) = &device.link else {
+        return Err(Unpriceable::MissingLink { device: device.id.clone(), devices });
+    };
+    if devices > link.domain {
+        return Err(Unpriceable::BeyondLink { device: device.id.clone(), domain: link.domain, devices });
+    }
+    if let Shape::Aggregate(_) = model.shape {
+        return Err(Unpriceable::NeedsLayers { model: model.id.clone(), form: basis.roofline });
+    }
+    let placement = Placement { devices, link: link.bandwidth, ..Placement::SINGLE };
+    placement.check(model)?;
+    Ok(placement)
+}
+
+fn coefficients(
+    basis: &Basis<'_>,
+    additive: &Additive,
+    model: &Model,
+    rates: Rates,
+    link: BytesPerSecond,
+) -> Result<Coefficients, Unpriceable> {
+    let family = basis.device.family.as_deref();
+    let found = family.and_then(|family| additive.efficiencies(family));
+    let known = found.ok_or_else(|| Unpriceable::MissingEfficiencies {
+        engine: basis.engine.id.clone(),
+        device: basis.device.id.clone(),
+        family: family.map_or_else(|| "no family".to_owned(), |family| format!("family \"{family}\"")),
+    })?;
+    let bandwidth = known.bandwidth.value.get();
+    let kv_bandwidth = known.kv_bandwidth.as_ref().map_or(bandwidth, |known| known.value.get());
+    let quantised = additive.quantised.as_ref().filter(|_| model.formats.weight_bytes() < SIXTEEN_BITS);
+    let factor = |of: Option<Efficiency>| of.map_or(1.0, Efficiency::get);
+    let on_compute = factor(quantised.map(|quantised| quantised.compute.value));
+    let on_bandwidth = factor(quantised.map(|quantised| quantised.bandwidth.value));
+    let rate = |efficiency: f64| BytesPerSecond::new(rates.bandwidth.get() * efficiency);
+    Ok(Coefficients {
+        product: known.product.value,
+        attention: known.attention.value,
+        moe_layer: additive.moe_layer.value,
+        arithmetic: FlopsPerSecond::new(rates.peak.get() * known.compute.value.get() * on_compute),
+        bandwidth: rate(bandwidth * on_bandwidth),
+        kv_bandwidth: rate(kv_bandwidth * on_bandwidth),
+        all_reduce: additive.all_reduce.value,
+        link: BytesPerSecond::new(link.get() * additive.link.value.get()),
+        layer_floor: additive.layer_floor.as_ref().map(|floor| floor.value),
+        without: basis.without,
+    })
+}
+
+/// Bytes of an unquantised weight, below which an engine's factors for quantised ones hold.
+const SIXTEEN_BITS: f64 = 2.0;
+
+/// What an engine spends beside the passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overheads {
+    /// For each step and each verification.
+    pub step: Seconds,
+    /// For each draft pass.
+    pub draft: Seconds,
+    /// For each speculative round.
+    pub round: Seconds,
+    /// For each sequence of a speculative round.
+    pub sequence: Seconds,
+}
+
+impl Overheads {
+    /// Nothing: an ideal engine.
+    pub const NONE: Self =
+        Self { step: Seconds::ZERO, draft: Seconds::ZERO, round: Seconds::ZERO, sequence: Seconds::ZERO };
+
+    /// Of an engine, without the terms that are left out.
+    #[must_use]
+    pub fn of(engine: &Engine, without: Without) -> Self {
+        let Some(additive) = engine.additive() else { return Self::NONE };
+        Self {
+            step: without.unless(Term::Step, additive.step.value),
+            draft: without.unless(Term::Draft, additive.draft.value),
+            round: without.unless(Term::Round, additive.round.value),
+            sequence: without.unless(Term::Sequence, additive.sequence.value),
+        }
+    }
+
+    /// What a round of `batch` sequences costs only because it speculates: `t_round + batch t_sequence`.
+    #[must_use]
+    pub fn of_round(&self, batch: f64) -> Seconds {
+        self.round + self.sequence * batch
+    }
+}
