@@ -4,6 +4,7 @@ pub mod builtin;
 pub mod edit;
 pub mod load;
 pub mod lookup;
+pub mod method;
 
 mod acceptance;
 mod check;

@@ -15,6 +15,7 @@ mod publish;
 mod simulate;
 mod streams;
 mod sweep;
+mod validate;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +36,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Command::Sweep(args) => sweep::sweep(args),
         Command::Simulate(args) => simulate::simulate(args),
         Command::Explain(args) => explain::explain(args),
+        Command::Validate(args) => validate::validate(args),
         Command::Init(args) => init::init(args),
         Command::Catalog(args) => catalog::catalog(args),
     }

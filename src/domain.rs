@@ -14,6 +14,7 @@ pub mod ffn;
 pub mod head;
 pub mod law;
 pub mod layers;
+pub mod measurement;
 pub mod model;
 pub mod scenario;
 pub mod simulate;

@@ -38,6 +38,8 @@
 //! | [`cost`] | how long a forward pass takes, and what memory it needs |
 //! | [`acceptance`] | how many tokens a round yields |
 //! | [`plan`] | both combined: round, speedup, best k |
+//! | [`import`] | foreign text into values: published measurements |
+//! | [`evidence`] | predictions against measurements |
 //! | [`sweep`] | a grid of points, streamed in order |
 //! | [`report`] | tables, CSV, JSON, charts, manifest |
 //! | [`catalog`] | TOML into values, with every mistake of a file at once |
@@ -67,6 +69,8 @@ pub mod cli;
 pub mod cost;
 pub mod diagnostic;
 pub mod domain;
+pub mod evidence;
+pub mod import;
 pub mod parallel;
 pub mod plan;
 pub mod report;

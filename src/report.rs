@@ -12,3 +12,4 @@ pub mod sample;
 pub mod simulation;
 pub mod table;
 pub mod trust;
+pub mod validation;

@@ -9,6 +9,9 @@ static MODELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/models");
 static ENGINES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/engines");
 static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
 
+/// Published measurements, in the form that `validate` reads; each line names its public source.
+pub const MEASUREMENTS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/measurements/published.csv"));
+
 const fn folder(kind: Kind) -> &'static Dir<'static> {
     match kind {
         Kind::Hardware => &HARDWARE,

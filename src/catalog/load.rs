@@ -80,7 +80,7 @@ pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
             problems.report::<()>(error);
         }
     }
-    let mut loader = Loader { search, folder: found.folder.clone(), inputs: Vec::new(), mistakes: Vec::new() };
+    let mut loader = Loader::new(search, found.folder.clone());
     loader.remember(Kind::Scenarios, &found);
     let read = scenario::scenario(&document.root, &found.id, &mut problems, &mut loader);
     let mut all = problems.finish();
@@ -125,7 +125,7 @@ pub fn entry(search: &SearchPath, kind: Kind, reference: &str) -> Result<(Entry,
         let loaded = load(search, &Request { scenario: reference, changes: &[], seed: None })?;
         return Ok((Entry::Scenario(Box::new(loaded.scenario)), source));
     }
-    let mut loader = Loader { search, folder: None, inputs: Vec::new(), mistakes: Vec::new() };
+    let mut loader = Loader::new(search, None);
     let read = match kind {
         Kind::Hardware => loader.read(kind, &found, hardware::device).map(Entry::Device),
         Kind::Models => loader.read(kind, &found, model::model).map(Entry::Model),
@@ -165,7 +165,16 @@ pub(super) struct Loader<'c> {
     mistakes: Vec<Diagnostic>,
 }
 
-impl Loader<'_> {
+impl<'c> Loader<'c> {
+    pub(super) const fn new(search: &'c SearchPath, folder: Option<PathBuf>) -> Self {
+        Self { search, folder, inputs: Vec::new(), mistakes: Vec::new() }
+    }
+
+    /// The mistakes of every file that was read.
+    pub(super) fn into_mistakes(self) -> Vec<Diagnostic> {
+        self.mistakes
+    }
+
     /// The device that a value names.
     pub(super) fn device(&mut self, node: &Node, problems: &mut Problems) -> Option<Device> {
         self.named(Kind::Hardware, node, problems, hardware::device)

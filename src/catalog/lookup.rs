@@ -122,7 +122,8 @@ fn without_dots(reference: &str) -> PathBuf {
 }
 
 /// Whether a name is an id: a plain file name, and a label that every table can show.
-pub(super) fn is_id(name: &str) -> bool {
+#[must_use]
+pub fn is_id(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     name.chars().next().is_some_and(|c| c.is_ascii_alphanumeric()) && name.chars().all(plain)
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
 use crate::cli::error::Error;
+use crate::diagnostic::Diagnostic;
 
 /// Names of temporary files.
 const PREFIX: &str = ".specplan-";
@@ -14,6 +15,39 @@ const SUFFIX: &str = ".part";
 
 /// A manifest is never larger.
 const LARGEST_EARLIER: u64 = 64 << 20;
+
+/// Larger inputs are no table of measurements.
+const LARGEST_INPUT: u64 = 256 << 20;
+
+/// Reads a whole text that the user names; `-` is standard input.
+///
+/// # Errors
+///
+/// [`Error::Input`] if it cannot be read, is too large or is not UTF-8.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    let name = path.display();
+    let refused = |code, message: String, hint: &str| Error::Input(vec![Diagnostic::error(code, message).hint(hint)]);
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().take(LARGEST_INPUT + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(LARGEST_INPUT + 1).read_to_end(&mut bytes))
+    };
+    match read {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(refused("not-found", format!("{name}: there is no such file"), "check the path"))
+        }
+        Err(error) => {
+            Err(refused("unreadable", format!("{name}: cannot be read: {error}"), "check what the path names"))
+        }
+        Ok(size) if size as u64 > LARGEST_INPUT => {
+            let message = format!("{name}: larger than {} MiB", LARGEST_INPUT >> 20);
+            Err(refused("too-large", message, "is this the right file?"))
+        }
+        Ok(_) => String::from_utf8(bytes)
+            .map_err(|_| refused("not-utf8", format!("{name}: this is not UTF-8 text"), "save the file as UTF-8")),
+    }
+}
 
 /// The result files of one command.
 ///

@@ -1,5 +1,7 @@
 //! Opens what a command works on.
 
+use std::path::{Path, PathBuf};
+
 use crate::catalog::load::{Loaded, Request, load};
 use crate::catalog::lookup::SearchPath;
 use crate::cli::args::CommonArgs;
@@ -13,13 +15,7 @@ use crate::sweep::grid::GridError;
 
 /// Reads the scenario and tells its warnings.
 pub(super) fn open(common: &CommonArgs) -> Result<Loaded, Error> {
-    if let Some(catalog) = common.catalog.as_ref().filter(|catalog| !catalog.is_dir()) {
-        return Err(Error::Usage(format!(
-            "--catalog {}: there is no such folder; name one that holds hardware, models, engines or scenarios",
-            catalog.display()
-        )));
-    }
-    let path = SearchPath { catalog: common.catalog.clone() };
+    let path = SearchPath { catalog: catalog_folder(common.catalog.as_deref())? };
     let changes = common.changes();
     let request = Request { scenario: &common.scenario, changes: &changes, seed: common.seed };
     let loaded = load(&path, &request).map_err(Error::Input)?;
@@ -29,9 +25,20 @@ pub(super) fn open(common: &CommonArgs) -> Result<Loaded, Error> {
     Ok(loaded)
 }
 
+/// The folder of `--catalog`, which must be there.
+pub(super) fn catalog_folder(catalog: Option<&Path>) -> Result<Option<PathBuf>, Error> {
+    match catalog {
+        Some(folder) if !folder.is_dir() => Err(Error::Usage(format!(
+            "--catalog {}: there is no such folder; name one that holds hardware, models, engines or scenarios",
+            folder.display()
+        ))),
+        folder => Ok(folder.map(Path::to_owned)),
+    }
+}
+
 /// What was read, for the manifest.
 pub(super) fn inputs(loaded: &Loaded) -> Vec<Input<'_>> {
-    loaded.inputs.iter().map(|input| Input { kind: input.kind, id: &input.id, text: &input.source.text }).collect()
+    loaded.inputs.iter().map(|input| Input { kind: input.kind.as_str(), id: &input.id, text: &input.source.text }).collect()
 }
 
 /// Why a scenario makes no grid, with what to do.

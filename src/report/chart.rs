@@ -8,6 +8,7 @@ pub mod bodies;
 pub mod point;
 pub mod spec;
 pub mod study;
+pub mod validation;
 
 mod axis;
 mod bars;
@@ -18,6 +19,7 @@ mod lines;
 mod palette;
 mod plot;
 mod roofline;
+mod scatter;
 mod stack;
 
 pub use canvas::ChartError;
@@ -87,6 +89,7 @@ fn draw<DB: plotters::prelude::DrawingBackend>(
         spec::Body::Heat(body) => heat::draw(root, scale, &chart.heading, body),
         spec::Body::Roofline(body) => roofline::draw(root, scale, &chart.heading, body),
         spec::Body::Stacks(body) => stack::draw(root, scale, &chart.heading, body),
+        spec::Body::Scatter(body) => scatter::draw(root, scale, &chart.heading, body),
         spec::Body::Bars(body) => bars::draw(root, scale, &chart.heading, body),
     }
 }

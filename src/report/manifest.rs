@@ -14,13 +14,13 @@ use crate::domain::simulate::Simulate;
 use crate::report::figures::{device, engine, model};
 use crate::report::trust;
 use crate::units::Probability;
-use crate::words::{Kind, Roofline};
+use crate::words::Roofline;
 
 /// A file that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input<'a> {
-    /// What it describes.
-    pub kind: Kind,
+    /// What it describes, such as `hardware` or `measurements`.
+    pub kind: &'static str,
     /// Its id.
     pub id: &'a str,
     /// Its text.
@@ -43,6 +43,19 @@ pub fn manifest(command: &str, scenario: &Scenario, inputs: &[Input<'_>], option
     })
 }
 
+/// The manifest of a command without a scenario.
+#[must_use]
+pub fn general(command: &str, inputs: &[Input<'_>], options: &Value, trust: &[String]) -> Value {
+    json!({
+        "program": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "command": command,
+        "options": options,
+        "inputs": inputs.iter().map(input).collect::<Vec<_>>(),
+        "trust": trust,
+    })
+}
+
 /// A document as a file: indented, with a final newline.
 #[must_use]
 pub fn bytes(manifest: &Value) -> Vec<u8> {
@@ -52,7 +65,7 @@ pub fn bytes(manifest: &Value) -> Vec<u8> {
 fn input(input: &Input<'_>) -> Value {
     let digest = Sha256::digest(input.text.as_bytes());
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    json!({ "kind": input.kind.as_str(), "id": input.id, "sha256": hex })
+    json!({ "kind": input.kind, "id": input.id, "sha256": hex })
 }
 
 fn assumptions(scenario: &Scenario) -> Vec<String> {

@@ -16,7 +16,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("acceptance", &["domain", "rng", "parallel"]),
     ("plan", &["domain", "cost", "acceptance", "rng", "parallel"]),
     ("sweep", &["domain", "plan", "rng", "parallel"]),
-    ("report", &["domain", "rng", "cost", "acceptance", "plan", "sweep"]),
+    ("evidence", &["domain", "cost", "acceptance", "plan", "rng", "parallel"]),
+    ("import", &["domain", "diagnostic"]),
+    ("report", &["domain", "rng", "cost", "acceptance", "plan", "sweep", "evidence"]),
     ("catalog", &["domain", "diagnostic", "import"]),
     ("cli", &["*"]),
 ];
@@ -25,7 +27,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const FENCED: &[(&str, &[&str])] = &[
     ("toml", &["catalog"]),
     ("rayon", &["parallel"]),
-    ("csv", &["report"]),
+    ("csv", &["report", "import"]),
     ("plotters", &["report"]),
     ("png", &["report"]),
     ("clap", &["cli", "words", "main"]),

@@ -52,6 +52,11 @@ impl TickedAxis {
         Self { from, to, log: true, ticks: powers(from, to, MOST_TICKS) }
     }
 
+    /// An axis between two numbers.
+    pub(super) fn between(from: f64, to: f64) -> Self {
+        Self { from, to, log: false, ticks: round_ticks(from, to) }
+    }
+
     /// The same axis without ticks.
     pub(super) fn without_ticks(self) -> Self {
         Self { ticks: Vec::new(), ..self }

@@ -74,3 +74,44 @@ pub struct BarPlot {
     /// Heights at each x, one for each name.
     pub groups: Vec<Vec<f64>>,
 }
+
+/// Points of several kinds over two numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scatter {
+    /// What x is.
+    pub x_label: String,
+    /// What y is.
+    pub y_label: String,
+    /// Least and largest x; the axis is logarithmic.
+    pub x: (f64, f64),
+    /// Least and largest y.
+    pub y: (f64, f64),
+    /// Whether the y axis is logarithmic.
+    pub log_y: bool,
+    /// Title of the legend.
+    pub legend: String,
+    /// The kinds, in the order of their colours.
+    pub kinds: Vec<Kind>,
+    /// Lines for the eye, as ends of each.
+    pub guides: Vec<Guide>,
+}
+
+/// Points of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// Its name.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A line for the eye.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Guide {
+    /// One end.
+    pub from: (f64, f64),
+    /// The other.
+    pub to: (f64, f64),
+    /// Whether it is the one that counts.
+    pub strong: bool,
+}

@@ -1,6 +1,6 @@
 //! What charts show, as plain values.
 
-use crate::report::chart::bodies::{Bars, RooflinePlot, Stacks};
+use crate::report::chart::bodies::{Bars, RooflinePlot, Scatter, Stacks};
 use crate::report::number::shortest;
 use crate::report::sample::{Panel, Point, Sample, spread, spread_by_factor};
 use crate::report::table::{MOST_PANELS, heading};
@@ -48,6 +48,8 @@ pub enum Body {
     Roofline(RooflinePlot),
     /// Times made of parts.
     Stacks(Stacks),
+    /// Points of several kinds.
+    Scatter(Scatter),
 }
 
 /// Plots of lines that share axes and legend.
@@ -208,7 +210,7 @@ impl Body {
             Self::Heat(body) => {
                 body.plots.iter().flat_map(|plot| plot.cells.iter().flatten().flatten()).any(|point| !point.fits)
             }
-            Self::Bars(_) | Self::Roofline(_) | Self::Stacks(_) => false,
+            Self::Bars(_) | Self::Scatter(_) | Self::Roofline(_) | Self::Stacks(_) => false,
         }
     }
 }

@@ -1,0 +1,7 @@
+//! Measurements against predictions. Pure: measurements and what they name in, errors out.
+
+pub mod founding;
+pub mod predict;
+pub mod regret;
+pub mod score;
+pub mod validation;

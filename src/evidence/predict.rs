@@ -1,0 +1,232 @@
+//! What the cost model says of a measured point, its own tokens per pass put in.
+
+use crate::cost::draft::DraftPricing;
+use crate::cost::pass::pass;
+use crate::cost::shape::PassShape;
+use crate::domain::deployment::MemoryPolicy;
+use crate::domain::device::Device;
+use crate::domain::drafter::{DraftSource, HeadSource, Layout};
+use crate::domain::engine::{Engine, Profile};
+use crate::domain::head::{EAGLE3_VOCAB, Head, MEDUSA_HEADS, NoHead, derived};
+use crate::domain::measurement::{ClosedLoop, Measurement};
+use crate::domain::model::{AggregateError, Model, Shape};
+use crate::evidence::founding::{by_totals, joined};
+use crate::plan::round::{plain_step, round_of};
+use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
+use crate::plan::speedup::speedup;
+use crate::units::{Bytes, Probability, Seconds};
+use crate::words::{Class, HeadKind, MeasuredDrafter, Roofline, Term};
+
+/// What a measurement names, found in the catalog.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The device.
+    pub device: &'a Device,
+    /// The target.
+    pub target: &'a Model,
+    /// The drafter, where the measurement names one.
+    pub drafter: Option<&'a Model>,
+    /// The engine: its own, or one that stands in for all.
+    pub engine: &'a Engine,
+}
+
+/// How every measurement is priced.
+#[derive(Clone, Copy, Debug)]
+pub struct Method<'a> {
+    /// The roofline of ideal engines; none: `per_op` for models known by their layers. `aggregate` is the
+    /// founding study's formula: models by their totals, devices as one.
+    pub roofline: Option<Roofline>,
+    /// Terms left out of the additive form.
+    pub without: &'a [Term],
+}
+
+/// What is predicted for a measured point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// Speculative over plain.
+    pub speedup: f64,
+    /// The plain step.
+    pub base_step: Seconds,
+    /// The round.
+    pub round: Seconds,
+}
+
+/// Why there is no prediction.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Unpriced {
+    /// The deployment cannot be priced.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// No head follows from the target.
+    #[error(transparent)]
+    NoHead(#[from] NoHead),
+    /// A separate model has to be named.
+    #[error("a separate draft model without a name")]
+    NoDrafter,
+    /// The head that is named drafts in another way.
+    #[error("`{0}` is no head of the kind that the line states")]
+    WrongHead(String),
+    /// A model multiplies nothing.
+    #[error(transparent)]
+    Aggregate(#[from] AggregateError),
+    /// The default policy could not be made.
+    #[error("memory cannot be handed out")]
+    Policy,
+}
+
+/// Whether a measurement is one of a dense target or of a mixture on vLLM or SGLang, or of another engine.
+#[must_use]
+pub fn class(engine: &str, target: &Model) -> Class {
+    if !engine.starts_with("vllm") && !engine.starts_with("sglang") {
+        Class::Other
+    } else if target.is_moe() {
+        Class::Moe
+    } else {
+        Class::Dense
+    }
+}
+
+/// Predicts a measured point.
+///
+/// # Formula
+///
+/// ```text
+/// s = tau t_1 / t_R                                                           decode only
+/// s = (O t_1 + B P_T) / ((O / tau) t_R + B (P_T + P_D))                       closed loop
+/// ```
+///
+/// tau: measured tokens per pass; t_1, t_R: plain step and round; O: output tokens; P_T, P_D: the prefill
+/// pass of one prompt on target and drafter. Weights have the bytes that the measurement states; the
+/// arithmetic is that of 16-bit activations.
+///
+/// # Errors
+///
+/// [`Unpriced`] names what is missing.
+pub fn predict(measured: &Measurement, named: Named<'_>, method: Method<'_>) -> Result<Prediction, Unpriced> {
+    let target = with_weights(named.target, measured.weight_bytes);
+    let source = source(measured, &target, named.drafter)?;
+    if method.roofline == Some(Roofline::Aggregate) {
+        let (device, target) = (joined(named.device, measured.devices), by_totals(&target)?);
+        let source = source_by_totals(source)?;
+        return priced(measured, &Priced { device: &device, devices: 1, target: &target, source: &source }, named, method);
+    }
+    let (device, devices) = (named.device, measured.devices);
+    priced(measured, &Priced { device, devices, target: &target, source: &source }, named, method)
+}
+
+/// What is priced, once everything is found.
+struct Priced<'a> {
+    device: &'a Device,
+    devices: u64,
+    target: &'a Model,
+    source: &'a DraftSource,
+}
+
+fn priced(
+    measured: &Measurement,
+    what: &Priced<'_>,
+    named: Named<'_>,
+    method: Method<'_>,
+) -> Result<Prediction, Unpriced> {
+    let policy = MemoryPolicy::new(Probability::ONE, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS);
+    let setup = Setup::new(&Deployment {
+        device: what.device,
+        engine: named.engine,
+        roofline: roofline(named.engine, what.target, method.roofline),
+        devices: what.devices,
+        without: method.without,
+        policy: &policy.map_err(|_| Unpriced::Policy)?,
+        target: what.target,
+        drafts: Some(Drafts { source: what.source, tree: None, proposing_share: None }),
+    })?;
+    let plain = plain_step(&setup, measured.batch, measured.context);
+    let layout = layout(measured, &setup);
+    let round = round_of(&setup, &plain, measured.batch, measured.context, layout).seconds();
+    let base_step = plain.seconds();
+    let tokens = measured.tokens_per_pass;
+    let speedup = match measured.closed_loop {
+        None => speedup(tokens, base_step, round),
+        Some(requests) => {
+            let drafter_prefills = measured.drafter_kind != MeasuredDrafter::Medusa;
+            closed_loop(&setup, drafter_prefills, measured.batch, tokens, (base_step, round), requests)
+        }
+    };
+    Ok(Prediction { speedup, base_step, round })
+}
+
+fn source_by_totals(source: DraftSource) -> Result<DraftSource, Unpriced> {
+    Ok(match source {
+        DraftSource::Model(model) => DraftSource::Model(by_totals(&model)?),
+        DraftSource::Head(HeadSource::Named(model)) => DraftSource::Model(by_totals(&model)?),
+        other => other,
+    })
+}
+
+fn roofline(engine: &Engine, target: &Model, ideal: Option<Roofline>) -> Roofline {
+    match (&engine.profile, &target.shape) {
+        (Profile::Additive(_), _) => Roofline::Additive,
+        (Profile::Ideal, Shape::Aggregate(_)) => Roofline::Aggregate,
+        (Profile::Ideal, Shape::Layers(_)) => ideal.unwrap_or(Roofline::PerOp),
+    }
+}
+
+/// The passes that the measurement states; where drafts are looked up, only some sequences propose any.
+fn layout(measured: &Measurement, setup: &Setup<'_>) -> Layout {
+    if !setup.looks_up() {
+        return measured.layout;
+    }
+    let share = setup.proposing_share(measured.tokens_per_pass, measured.k);
+    Layout { verify_width: 1.0 + measured.k as f64 * share, ..measured.layout }
+}
+
+fn with_weights(model: &Model, bytes: f64) -> Model {
+    Model { formats: model.formats.with_weight_bytes(bytes), ..model.clone() }
+}
+
+/// What drafts: by name, or derived from the target.
+fn source(measured: &Measurement, target: &Model, named: Option<&Model>) -> Result<DraftSource, Unpriced> {
+    let bytes = measured.drafter_weight_bytes;
+    let head = match measured.drafter_kind {
+        MeasuredDrafter::Ngram => return Ok(DraftSource::Ngram),
+        MeasuredDrafter::Suffix => return Ok(DraftSource::Suffix),
+        MeasuredDrafter::SelfSparseKv => return Ok(DraftSource::SparseKv { budget: measured.draft_budget }),
+        MeasuredDrafter::Model => {
+            return named.map(|model| DraftSource::Model(with_weights(model, bytes))).ok_or(Unpriced::NoDrafter);
+        }
+        MeasuredDrafter::Eagle1 => Head { kind: HeadKind::Eagle1, draft_vocab: None, copies: 1 },
+        MeasuredDrafter::Eagle3 => Head { kind: HeadKind::Eagle3, draft_vocab: Some(EAGLE3_VOCAB), copies: 1 },
+        MeasuredDrafter::Eagle3FullHead => Head { kind: HeadKind::Eagle3, draft_vocab: target.vocab, copies: 1 },
+        MeasuredDrafter::Mtp => Head { kind: HeadKind::Mtp, draft_vocab: None, copies: 1 },
+        MeasuredDrafter::Block => Head { kind: HeadKind::Block, draft_vocab: None, copies: 1 },
+        MeasuredDrafter::Medusa => Head { kind: HeadKind::Medusa, draft_vocab: None, copies: MEDUSA_HEADS },
+    };
+    let model = match named {
+        Some(model) if model.head_kind() == Some(head.kind) => model.clone(),
+        Some(model) => return Err(Unpriced::WrongHead(model.id.clone())),
+        None => derived(target, head)?,
+    };
+    Ok(DraftSource::Head(HeadSource::Named(Box::new(with_weights(&model, bytes)))))
+}
+
+/// The ratio of throughputs of closed-loop traffic, prefill included.
+fn closed_loop(
+    setup: &Setup<'_>,
+    drafter_prefills: bool,
+    batch: f64,
+    tokens: f64,
+    (plain, round): (Seconds, Seconds),
+    requests: ClosedLoop,
+) -> f64 {
+    let shape = PassShape::prefill(1.0, requests.prompt, 0.0);
+    let on_target = pass(setup.target(), setup.pricing(), shape).seconds();
+    let on_drafter = match setup.drafting() {
+        // Medusa heads keep no cache, and a capped cache is the target's own.
+        Some(DraftPricing::Passes { model, pricing, budget: None }) if drafter_prefills => {
+            pass(model, pricing, shape).seconds()
+        }
+        _ => Seconds::ZERO,
+    };
+    let plainly = plain * requests.output + on_target * batch;
+    let speculating = round * (requests.output / tokens) + (on_target + on_drafter) * batch;
+    plainly / speculating
+}

@@ -1,0 +1,3 @@
+//! Foreign text into values.
+
+pub mod measurements;
