@@ -90,6 +90,8 @@ words!(
         Fuse = "fuse",
         /// Queries, keys and values are projected.
         Qkv = "qkv",
+        /// Queries and outputs take in what would expand a latent.
+        Absorb = "absorb",
         /// Scores and values.
         Attention = "attention",
         /// The output is projected.

@@ -74,8 +74,6 @@ const PENDING: &[(&str, &str)] = &[
     ("no_loss_ctx", DECISION),
     ("moe_distinct_skew", SHAPES),
     ("moe_inclusion", SHAPES),
-    ("mla_cost", SHAPES),
-    ("deepseek_params", SHAPES),
     ("batch_extremes", ROUNDS),
     ("rounds_to_finish", ROUNDS),
     ("batch_makespan", ROUNDS),
@@ -92,7 +90,7 @@ const ESTIMATION: &str = "acceptance is not estimated from counters yet";
 const HETEROGENEITY: &str = "rounds and sequences are all alike";
 const RULE: &str = "one draft for each position, no more";
 const TREES: &str = "only chains are drafted";
-const SHAPES: &str = "latent attention and unevenly picked experts are not priced yet";
+const SHAPES: &str = "experts are taken to be picked evenly";
 const DECISION: &str = "break-even and capacity are not searched yet";
 const ROUNDS: &str = "a batch is priced round by round, not to its end";
 const SERVING: &str = "traffic is not modelled yet";

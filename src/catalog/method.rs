@@ -59,9 +59,10 @@ fn read(root: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option
     let settings = Settings { engine: engine?, roofline: roofline?, without: without?.unwrap_or_default() };
     let ideal = settings.engine.as_ref().map(|engine| engine.profile == Profile::Ideal);
     let (message, hint) = match (settings.roofline, ideal) {
-        (Some(Roofline::Aggregate | Roofline::PerOp), None | Some(false)) => {
-            ("only an ideal engine prices with that roofline", "add --engine ideal, which then stands in for every engine")
-        }
+        (Some(Roofline::Aggregate | Roofline::PerOp), None | Some(false)) => (
+            "only an ideal engine prices with that roofline",
+            "add --engine ideal, which then stands in for every engine",
+        ),
         (Some(Roofline::Additive), Some(true)) => ("an ideal engine has no terms to add", "leave one of them out"),
         _ => return Some(settings),
     };

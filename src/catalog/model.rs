@@ -4,7 +4,7 @@ use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, one_or_many, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
-use crate::domain::attention::{Attention, Gqa};
+use crate::domain::attention::{Attention, Gqa, Mla};
 use crate::domain::ffn::{Ffn, Moe};
 use crate::domain::head::Head;
 use crate::domain::layers::{Extras, LayerGroup, Layers};
@@ -148,7 +148,7 @@ fn head(node: &Node, problems: &mut Problems) -> Option<Head> {
     Some(Head { kind: kind?, draft_vocab: draft_vocab?, copies: modules?.unwrap_or(1) })
 }
 
-const ATTENTION: Keys = Keys { known: &["gqa"], later: &["mla", "linear", "ssm"] };
+const ATTENTION: Keys = Keys { known: &["gqa", "mla"], later: &["linear", "ssm"] };
 const FFN: Keys = Keys::all(&["gated", "plain", "moe", "none"]);
 
 fn group(node: &Node, problems: &mut Problems) -> Option<LayerGroup> {
@@ -162,8 +162,10 @@ fn group(node: &Node, problems: &mut Problems) -> Option<LayerGroup> {
 fn attention(node: &Node, problems: &mut Problems) -> Option<Attention> {
     let mut fields = Fields::open(node, &ATTENTION, problems)?;
     let gqa = fields.optional("gqa", gqa);
+    let mla = fields.optional("mla", mla);
     match kind_key(node, ATTENTION.known, problems)? {
-        KindKey::One(_) => gqa.flatten().map(Attention::Gqa),
+        KindKey::One("gqa") => gqa.flatten().map(Attention::Gqa),
+        KindKey::One(_) => mla.flatten().map(Attention::Mla),
         KindKey::Absent => no_kind(node, &ATTENTION, "gqa = { heads = 32, kv_heads = 8, head_dim = 128 }", problems),
     }
 }
@@ -183,6 +185,18 @@ fn gqa(node: &Node, problems: &mut Problems) -> Option<Gqa> {
             problems.report(found.hint("heads is a multiple of kv_heads"))
         }
     }
+}
+
+fn mla(node: &Node, problems: &mut Problems) -> Option<Mla> {
+    let keys = Keys::all(&["heads", "q_lora", "kv_lora", "qk_nope", "qk_rope", "v_head"]);
+    let mut fields = Fields::open(node, &keys, problems)?;
+    let heads = fields.required("heads", whole);
+    let q_lora = fields.optional("q_lora", whole);
+    let kv_lora = fields.required("kv_lora", whole);
+    let qk_nope = fields.required("qk_nope", whole);
+    let qk_rope = fields.required("qk_rope", whole);
+    let v_head = fields.required("v_head", whole);
+    Mla::new(heads?, q_lora?, kv_lora?, [qk_nope?, qk_rope?, v_head?]).ok()
 }
 
 fn ffn(node: &Node, problems: &mut Problems) -> Option<Ffn> {

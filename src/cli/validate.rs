@@ -174,7 +174,8 @@ impl Output<'_> {
     }
 
     fn trust(&self) -> Vec<String> {
-        let mut lines = vec!["every row is priced with its own measured tokens per pass: this tests the cost side only".to_owned()];
+        let mut lines =
+            vec!["every row is priced with its own measured tokens per pass: this tests the cost side only".to_owned()];
         if self.args.measurements.is_none() && self.settings.engine.is_none() {
             lines.push("the engines' constants were fitted to these rows: on rows they had not seen the errors were larger, see README.md".to_owned());
         }

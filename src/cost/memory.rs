@@ -3,7 +3,6 @@
 use std::num::NonZeroU64;
 
 use crate::cost::placement::Placement;
-use crate::domain::attention::Attention;
 use crate::domain::deployment::MemoryPolicy;
 use crate::domain::device::Device;
 use crate::domain::model::{KvShare, Model, Shape};
@@ -32,9 +31,11 @@ impl Held {
                 .groups()
                 .iter()
                 .map(|group| {
-                    let Attention::Gqa(gqa) = group.attention;
                     let share = model.kv_share(group);
-                    KvShare { bytes_per_token: share.bytes_per_token * placement.kv_share(&gqa), ..share }
+                    KvShare {
+                        bytes_per_token: share.bytes_per_token * placement.cache_share(&group.attention),
+                        ..share
+                    }
                 })
                 .collect(),
         };

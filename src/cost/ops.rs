@@ -5,6 +5,7 @@
 mod ends;
 mod ffn;
 mod gqa;
+mod mla;
 mod moe;
 
 pub use moe::distinct_experts;
@@ -100,8 +101,10 @@ impl Ops {
         let mut ops = Self([Work::NONE; OpName::COUNT]);
         let of = Whole { model, layers, shape, placement };
         for group in layers.groups() {
-            let Attention::Gqa(gqa) = group.attention;
-            gqa::add(&mut ops, &gqa, group, &of);
+            match &group.attention {
+                Attention::Gqa(gqa) => gqa::add(&mut ops, gqa, group, &of),
+                Attention::Mla(mla) => mla::add(&mut ops, mla, group, &of),
+            }
             match group.ffn.moe() {
                 Some(moe) => moe::add(&mut ops, moe, group, &of),
                 None => ffn::add(&mut ops, group, &of),

@@ -19,7 +19,7 @@ pub struct Placement {
 /// KV heads that cannot be spread evenly.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the {kv_heads} KV heads of `{model}` cannot be spread over {devices} devices: one number must divide the other"
+    "the {kv_heads} heads that keep KV in `{model}` cannot be spread over {devices} devices: one number must divide the other"
 )]
 pub struct Unsplittable {
     /// The model's id.
@@ -42,8 +42,11 @@ impl Placement {
     pub fn check(&self, model: &Model) -> Result<(), Unsplittable> {
         let Shape::Layers(layers) = &model.shape else { return Ok(()) };
         for group in layers.groups() {
-            let Attention::Gqa(gqa) = group.attention;
-            let kv_heads = gqa.kv_heads();
+            let kv_heads = match group.attention {
+                Attention::Gqa(gqa) => gqa.kv_heads(),
+                // Each device holds a share of the heads and the whole latent.
+                Attention::Mla(mla) => mla.heads(),
+            };
             if !kv_heads.is_multiple_of(self.devices) && !self.devices.is_multiple_of(kv_heads) {
                 return Err(Unsplittable { model: model.id.clone(), kv_heads, devices: self.devices });
             }
@@ -68,6 +71,15 @@ impl Placement {
     pub fn kv_share(&self, gqa: &Gqa) -> f64 {
         let kv_heads = gqa.kv_heads() as f64;
         (kv_heads / self.devices as f64).max(1.0) / kv_heads
+    }
+
+    /// Share of a layer's KV cache on each device: that of its KV heads; a latent is kept on every device.
+    #[must_use]
+    pub fn cache_share(&self, attention: &Attention) -> f64 {
+        match attention {
+            Attention::Gqa(gqa) => self.kv_share(gqa),
+            Attention::Mla(_) => 1.0,
+        }
     }
 
     /// Share of weights and arithmetic on each device: `1 / n`.

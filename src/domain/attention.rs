@@ -5,6 +5,146 @@
 pub enum Attention {
     /// Grouped queries; with as many KV heads as heads it is plain multi-head attention.
     Gqa(Gqa),
+    /// A latent vector stands for keys and values.
+    Mla(Mla),
+}
+
+impl Attention {
+    /// Parameters of its matrices in one layer, which reads vectors of width `inputs` and writes ones of
+    /// width `hidden`.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// gqa  inputs (H + 2 K) d + H d h
+    /// mla  inputs r_q + r_q H (n + p) + inputs (r + p) + r H (n + v) + H v h     without r_q: inputs H (n + p)
+    /// ```
+    ///
+    /// r_q, r: ranks of queries and of the latent; n, p, v: widths of a head's plain part, its rotary part
+    /// and its values (DeepSeek-V2, arXiv 2405.04434).
+    #[must_use]
+    pub fn params(&self, inputs: f64, hidden: f64) -> f64 {
+        match self {
+            Self::Gqa(gqa) => inputs * gqa.projected_width() + gqa.query_width() * hidden,
+            Self::Mla(mla) => mla.projection_params(inputs) + mla.absorb_params() + mla.output_width() * hidden,
+        }
+    }
+
+    /// Values that the KV cache keeps of each token in one layer.
+    #[must_use]
+    pub const fn kv_values(&self) -> f64 {
+        match self {
+            Self::Gqa(gqa) => 2.0 * gqa.kv_width(),
+            Self::Mla(mla) => mla.latent_width(),
+        }
+    }
+
+    /// Tokens that a token sees, itself included; none: all before it.
+    #[must_use]
+    pub const fn window(&self) -> Option<u64> {
+        match self {
+            Self::Gqa(gqa) => gqa.window(),
+            Self::Mla(_) => None,
+        }
+    }
+
+    /// Matrix products of a layer that start a kernel each: qkv and o; of a latent one the two that go
+    /// down and up, the two that absorb keys and values, and o.
+    #[must_use]
+    pub const fn products(&self) -> f64 {
+        match self {
+            Self::Gqa(_) => 2.0,
+            Self::Mla(Mla { q_lora: Some(_), .. }) => 5.0,
+            Self::Mla(_) => 4.0,
+        }
+    }
+}
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mla {
+    heads: u64,
+    q_lora: Option<u64>,
+    kv_lora: u64,
+    qk_nope: u64,
+    qk_rope: u64,
+    v_head: u64,
+}
+
+/// A width of nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("heads, kv_lora, qk_nope, qk_rope, v_head and q_lora where it is given are at least 1")]
+pub struct NoLatent;
+
+impl Mla {
+    /// Heads over a latent of width `kv_lora`; `q_lora` is the rank of the queries, if they have one.
+    ///
+    /// # Errors
+    ///
+    /// [`NoLatent`] for a zero.
+    pub fn new(
+        heads: u64,
+        q_lora: Option<u64>,
+        kv_lora: u64,
+        [qk_nope, qk_rope, v_head]: [u64; 3],
+    ) -> Result<Self, NoLatent> {
+        if [heads, kv_lora, qk_nope, qk_rope, v_head, q_lora.unwrap_or(1)].contains(&0) {
+            return Err(NoLatent);
+        }
+        Ok(Self { heads, q_lora, kv_lora, qk_nope, qk_rope, v_head })
+    }
+
+    /// Heads, H.
+    #[must_use]
+    pub const fn heads(&self) -> u64 {
+        self.heads
+    }
+
+    /// Values cached of each token: the latent and the rotary key, r + p.
+    #[must_use]
+    pub const fn latent_width(&self) -> f64 {
+        (self.kv_lora + self.qk_rope) as f64
+    }
+
+    /// Width of the latent, r.
+    #[must_use]
+    pub const fn rank(&self) -> f64 {
+        self.kv_lora as f64
+    }
+
+    /// Width of all heads' values, H v.
+    #[must_use]
+    pub const fn output_width(&self) -> f64 {
+        (self.heads * self.v_head) as f64
+    }
+
+    /// Parameters that project queries and the latent.
+    #[must_use]
+    pub const fn projection_params(&self, inputs: f64) -> f64 {
+        let queries = (self.heads * (self.qk_nope + self.qk_rope)) as f64;
+        let latent = inputs * self.latent_width();
+        latent
+            + match self.q_lora {
+                Some(rank) => (inputs + queries) * rank as f64,
+                None => inputs * queries,
+            }
+    }
+
+    /// Parameters that turn the latent into keys and values, or that queries and outputs absorb: r H (n + v).
+    #[must_use]
+    pub const fn absorb_params(&self) -> f64 {
+        self.rank() * (self.heads * (self.qk_nope + self.v_head)) as f64
+    }
+
+    /// Scales of the normalisations of query and latent.
+    #[must_use]
+    pub const fn norm_params(&self) -> f64 {
+        let queries = match self.q_lora {
+            Some(rank) => rank as f64,
+            None => 0.0,
+        };
+        self.rank() + queries
+    }
 }
 
 /// Grouped-query attention (Ainslie et al. 2023, arXiv 2305.13245).

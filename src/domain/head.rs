@@ -1,6 +1,5 @@
 //! Heads that draft from a target's hidden state: what they share with it, and how one is derived.
 
-use crate::domain::attention::Attention;
 use crate::domain::ffn::Ffn;
 use crate::domain::layers::{EmptyShape, Extras, LayerGroup, Layers};
 use crate::domain::model::{Formats, Model, Shape};
@@ -132,9 +131,8 @@ pub fn derived(target: &Model, head: Head) -> Result<Model, NoHead> {
     })
 }
 
-fn full(group: &LayerGroup) -> bool {
-    let Attention::Gqa(gqa) = group.attention;
-    gqa.window().is_none()
+const fn full(group: &LayerGroup) -> bool {
+    group.attention.window().is_none()
 }
 
 /// A dense feed-forward part as wide as what one token passes through.

@@ -198,15 +198,14 @@ impl Layers {
     /// Parameters of the attention matrices of one layer.
     #[must_use]
     pub fn attention_params(&self, group: &LayerGroup) -> f64 {
-        let Attention::Gqa(gqa) = group.attention;
-        self.qkv_inputs() * gqa.projected_width() + gqa.query_width() * self.hidden()
+        group.attention.params(self.qkv_inputs(), self.hidden())
     }
 
     /// Matrix products of a pass that start a kernel each.
     ///
     /// # Formula
     ///
-    /// qkv, o and two feed-forward products (gate and up are one) for each layer, two more where experts
+    /// qkv and o (five where attention is latent) and two feed-forward products (gate and up are one) for each layer, two more where experts
     /// are shared, one for what joins the inputs of a head, and the LM head.
     ///
     /// # Examples
@@ -214,12 +213,13 @@ impl Layers {
     /// Llama-3-8B has 32 x 4 + 1 = 129; an EAGLE-3 head of one layer has 5.
     #[must_use]
     pub fn products(&self) -> f64 {
-        let of_layer = |ffn: &Ffn| match ffn {
-            Ffn::None => 2.0,
-            Ffn::Moe(moe) if moe.shared() > 0 => 6.0,
-            _ => 4.0,
+        let of_ffn = |ffn: &Ffn| match ffn {
+            Ffn::None => 0.0,
+            Ffn::Moe(moe) if moe.shared() > 0 => 4.0,
+            _ => 2.0,
         };
-        let layers: f64 = self.groups.iter().map(|group| group.count as f64 * of_layer(&group.ffn)).sum();
+        let of_group = |group: &LayerGroup| group.count as f64 * (group.attention.products() + of_ffn(&group.ffn));
+        let layers: f64 = self.groups.iter().map(of_group).sum();
         let ends = self.head.as_ref().map_or(1.0, Head::products);
         layers + ends
     }
@@ -247,7 +247,7 @@ impl Layers {
     /// # Formula
     ///
     /// ```text
-    /// attention   q h H d,  k and v 2 h K d,  o H d h      for each layer
+    /// attention   q h H d,  k and v 2 h K d,  o H d h      for each layer; latent: see Attention::params
     /// ffn         gated 3 h f, plain 2 h f,                for each layer
     ///             mixture E 3 h f + shared 3 h f + h E
     /// norms       2 h for each layer and h at the end      twice that with shifts
@@ -287,14 +287,21 @@ impl Layers {
 
     /// Biases and inner normalisations of one layer.
     fn extra_params_of(&self, group: &LayerGroup) -> f64 {
-        let Attention::Gqa(gqa) = group.attention;
-        let qkv_bias = if self.extras.qkv_bias { gqa.query_width() + 2.0 * gqa.kv_width() } else { 0.0 };
-        let qk_norm = if self.extras.qk_norm { 2.0 * gqa.head_dim() } else { 0.0 };
+        let (qkv_bias, qk_norm) = match group.attention {
+            Attention::Gqa(gqa) => (gqa.query_width() + 2.0 * gqa.kv_width(), 2.0 * gqa.head_dim()),
+            Attention::Mla(_) => (0.0, 0.0),
+        };
+        let latent_norms = match group.attention {
+            Attention::Gqa(_) => 0.0,
+            Attention::Mla(mla) => mla.norm_params(),
+        };
+        let qkv_bias = if self.extras.qkv_bias { qkv_bias } else { 0.0 };
+        let qk_norm = if self.extras.qk_norm { qk_norm } else { 0.0 };
         let mlp_bias = match group.ffn {
             Ffn::Gated { .. } if self.extras.mlp_bias => 2.0 * group.ffn.intermediate() + self.hidden(),
             Ffn::Plain { .. } if self.extras.mlp_bias => group.ffn.intermediate() + self.hidden(),
             _ => 0.0,
         };
-        qkv_bias + qk_norm + mlp_bias
+        qkv_bias + qk_norm + latent_norms + mlp_bias
     }
 }

@@ -1,6 +1,5 @@
 //! A model: how many parameters it has and how many bytes a token's KV takes, counted here only.
 
-use crate::domain::attention::Attention;
 use crate::domain::layers::{LayerGroup, Layers};
 use crate::units::Bytes;
 use crate::words::{Dtype, HeadKind, Role};
@@ -232,7 +231,8 @@ impl Model {
         Bytes::new(self.total_params() * self.formats.weight_bytes())
     }
 
-    /// The KV cache, by the tokens that its layers keep: `2 K d` values for each token and layer.
+    /// The KV cache, by the tokens that its layers keep: `2 K d` values for each token and layer, or the
+    /// latent's.
     #[must_use]
     pub fn kv_shares(&self) -> Vec<KvShare> {
         match &self.shape {
@@ -246,9 +246,8 @@ impl Model {
     /// The KV cache of one group of layers.
     #[must_use]
     pub fn kv_share(&self, group: &LayerGroup) -> KvShare {
-        let Attention::Gqa(gqa) = group.attention;
-        let values = 2.0 * gqa.kv_width() * group.count as f64;
-        KvShare { bytes_per_token: Bytes::new(values * self.formats.kv_bytes()), window: gqa.window() }
+        let values = group.attention.kv_values() * group.count as f64;
+        KvShare { bytes_per_token: Bytes::new(values * self.formats.kv_bytes()), window: group.attention.window() }
     }
 
     /// Bytes that one token of one sequence takes in the KV cache while every layer keeps it.

@@ -108,7 +108,12 @@ pub fn predict(measured: &Measurement, named: Named<'_>, method: Method<'_>) -> 
     if method.roofline == Some(Roofline::Aggregate) {
         let (device, target) = (joined(named.device, measured.devices), by_totals(&target)?);
         let source = source_by_totals(source)?;
-        return priced(measured, &Priced { device: &device, devices: 1, target: &target, source: &source }, named, method);
+        return priced(
+            measured,
+            &Priced { device: &device, devices: 1, target: &target, source: &source },
+            named,
+            method,
+        );
     }
     let (device, devices) = (named.device, measured.devices);
     priced(measured, &Priced { device, devices, target: &target, source: &source }, named, method)

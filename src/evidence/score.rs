@@ -116,8 +116,7 @@ mod tests {
     fn losses_called_and_gains_called_off_count_apart() {
         let pairs = [(0.9, 0.95), (0.7, 1.1), (1.2, 0.99), (1.5, 1.4), (1.02, 0.5)];
         let sides = sides(&pairs.map(|(measured, predicted)| Pair { measured, predicted }));
-        let expected =
-            Sides { judged: 4, right: 2, losses: 2, losses_called: 1, gains: 2, gains_called_off: 1 };
+        let expected = Sides { judged: 4, right: 2, losses: 2, losses_called: 1, gains: 2, gains_called_off: 1 };
         assert_eq!(sides, expected);
     }
 }

@@ -80,8 +80,7 @@ impl Priced<'_> {
 }
 
 /// Bands of batch: their names and largest batches.
-const BANDS: [(&str, f64); 4] =
-    [("1", 1.0), ("2 to 16", 16.0), ("17 to 64", 64.0), ("above 64", f64::INFINITY)];
+const BANDS: [(&str, f64); 4] = [("1", 1.0), ("2 to 16", 16.0), ("17 to 64", 64.0), ("above 64", f64::INFINITY)];
 
 /// Scores every row.
 #[must_use]

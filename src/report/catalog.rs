@@ -149,16 +149,13 @@ pub fn model(model: &Model) -> String {
 fn shape(layers: &Layers) -> Vec<String> {
     let mut lines = vec![line("width", &format!("{}, vocabulary {}", layers.hidden(), layers.vocab()))];
     for group in layers.groups() {
-        let Attention::Gqa(gqa) = group.attention;
-        let (heads, kv_heads) = (gqa.query_width() / gqa.head_dim(), gqa.kv_width() / gqa.head_dim());
-        let window = gqa.window().map_or_else(String::new, |window| format!(", window {window}"));
         let ffn = match group.ffn {
             Ffn::Gated { intermediate } => format!("gated {intermediate}"),
             Ffn::Plain { intermediate } => format!("plain {intermediate}"),
             Ffn::Moe(moe) => mixture(&moe),
             Ffn::None => "none".to_owned(),
         };
-        let attention = format!("{heads} heads, {kv_heads} KV heads of {}{window}", gqa.head_dim());
+        let attention = attention(&group.attention);
         lines.push(line("layers", &format!("{} with {attention}; feed-forward {ffn}", group.count)));
     }
     let params = layers.params();
@@ -174,6 +171,18 @@ fn shape(layers: &Layers) -> Vec<String> {
     let held = parts.iter().filter(|(_, params)| *params > 0.0);
     lines.extend(held.map(|(name, params)| line(&format!("  {name}"), &count(*params))));
     lines
+}
+
+fn attention(attention: &Attention) -> String {
+    match attention {
+        Attention::Gqa(gqa) => {
+            let (heads, kv_heads) = (gqa.query_width() / gqa.head_dim(), gqa.kv_width() / gqa.head_dim());
+            let window = gqa.window().map_or_else(String::new, |window| format!(", window {window}"));
+            let gate = if gqa.output_gate() { ", gated output" } else { "" };
+            format!("{heads} heads, {kv_heads} KV heads of {}{window}{gate}", gqa.head_dim())
+        }
+        Attention::Mla(mla) => format!("{} heads over a latent of {}", mla.heads(), mla.latent_width()),
+    }
 }
 
 fn mixture(moe: &Moe) -> String {

@@ -77,7 +77,6 @@ pub fn model(model: &Model) -> Value {
 }
 
 fn group(group: &LayerGroup) -> Value {
-    let Attention::Gqa(gqa) = group.attention;
     let ffn = match group.ffn {
         Ffn::Gated { intermediate } => json!({ "gated": { "intermediate": intermediate } }),
         Ffn::Plain { intermediate } => json!({ "plain": { "intermediate": intermediate } }),
@@ -92,17 +91,27 @@ fn group(group: &LayerGroup) -> Value {
     };
     json!({
         "count": group.count,
-        "attention": {
-            "gqa": {
-                "query_width": gqa.query_width(),
-                "kv_width": gqa.kv_width(),
-                "head_dim": gqa.head_dim(),
-                "window": gqa.window(),
-                "output_gate": gqa.output_gate(),
-            },
-        },
+        "attention": attention(&group.attention),
         "ffn": ffn,
     })
+}
+
+fn attention(attention: &Attention) -> Value {
+    match attention {
+        Attention::Gqa(gqa) => json!({ "gqa": {
+            "query_width": gqa.query_width(),
+            "kv_width": gqa.kv_width(),
+            "head_dim": gqa.head_dim(),
+            "window": gqa.window(),
+            "output_gate": gqa.output_gate(),
+        } }),
+        Attention::Mla(mla) => json!({ "mla": {
+            "heads": mla.heads(),
+            "latent_width": mla.latent_width(),
+            "rank": mla.rank(),
+            "output_width": mla.output_width(),
+        } }),
+    }
 }
 
 /// An engine with every constant, its range and origin; of efficiencies those of `families`.

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use crate::evidence::regret::Regret;
 use crate::evidence::score::Errors;
 use crate::evidence::validation::{Breakdown, Row, Score, Times, Validation};
+use crate::report::csv;
 use crate::report::number::shortest;
 use crate::report::table::{Style, composed, right, table};
-use crate::report::csv;
 use crate::sweep::row::Cell;
 
 /// The columns of `validate`'s CSV.
@@ -121,7 +121,8 @@ fn times(times: &Times, style: Style) -> Option<String> {
         ];
         table.add_row(cells.map(right));
     }
-    let note = "served times hold prefill and queueing at high concurrency: ratios hold better than times do".to_owned();
+    let note =
+        "served times hold prefill and queueing at high concurrency: ratios hold better than times do".to_owned();
     Some(composed("Absolute times, where printed", &table, vec![note], style))
 }
 
@@ -205,7 +206,8 @@ fn score(score: Option<&Score>) -> Value {
     let mut value = errors(Some(*of));
     value["sign"] = json!({ "judged": sides.judged, "right": sides.right });
     value["losses"] = json!({ "count": sides.losses, "called": sides.losses_called, "called_by_always_on": 0 });
-    value["gains"] = json!({ "count": sides.gains, "called_off": sides.gains_called_off, "called_off_by_always_on": 0 });
+    value["gains"] =
+        json!({ "count": sides.gains, "called_off": sides.gains_called_off, "called_off_by_always_on": 0 });
     value
 }
 

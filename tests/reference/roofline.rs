@@ -7,7 +7,7 @@ use specplan::cost::placement::{Placement, ring_all_reduce};
 use specplan::cost::pricing::Pricing;
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
-use specplan::domain::attention::{Attention, Gqa};
+use specplan::domain::attention::{Attention, Gqa, Mla};
 use specplan::domain::ffn::{Ffn, Moe};
 use specplan::domain::layers::{Extras, LayerGroup, Layers};
 use specplan::domain::model::{Formats, Model, Shape};
@@ -26,6 +26,8 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
         "moe_distinct" => Some(moe_distinct(inputs)),
         "moe_layer_cost" => Some(moe_layer_cost(inputs)),
         "ring_allreduce" => Some(all_reduce(inputs)),
+        "mla_cost" => Some(mla_cost(inputs)),
+        "deepseek_params" => Some(deepseek_params(inputs)),
         "tp_pass" => Some(tensor_parallel(inputs)),
         _ => None,
     }
@@ -61,7 +63,8 @@ fn pass_cost(inputs: &Value) -> Answer {
     let ops = Ops::of(&model, layers(&model.shape)?, shape, &Placement::SINGLE);
     let seconds = |roofline| pass(&model, &Pricing::ideal(rates, roofline), shape).seconds().get();
     // The cases know dense gated layers of whole models only.
-    const OTHERS: [OpName; 5] = [OpName::Up, OpName::Fuse, OpName::Router, OpName::Experts, OpName::SharedExperts];
+    const OTHERS: [OpName; 6] =
+        [OpName::Up, OpName::Fuse, OpName::Absorb, OpName::Router, OpName::Experts, OpName::SharedExperts];
     let names = OpName::ALL.iter().copied().filter(|name| !OTHERS.contains(name));
     let each = |value: &dyn Fn(OpName) -> f64| -> Map<String, Value> {
         names.clone().map(|name| (name.to_string(), value(name).into())).collect()
@@ -169,5 +172,71 @@ fn tensor_parallel(inputs: &Value) -> Answer {
         "comm_seconds": (cost.network + start).get(),
         "allreduce_bytes": placement.all_reduce_bytes(layers, shape.new_tokens()).get(),
         "bytes_per_rank": cost.work.bytes().get(),
+    }))
+}
+
+fn latent(case: &Value, q_lora: Option<u64>) -> Result<Mla, Unanswered> {
+    let widths = [whole(case, "nope_dim")?, whole(case, "rope_dim")?, whole(case, "v_dim")?];
+    Mla::new(whole(case, "heads")?, q_lora, whole(case, "kv_lora_rank")?, widths).map_err(refused)
+}
+
+fn bf16(groups: Vec<LayerGroup>, hidden: u64, vocab: u64) -> Result<Model, Unanswered> {
+    let layers = Layers::new(hidden, vocab, false, groups, Extras::default()).map_err(refused)?;
+    Ok(Model {
+        id: "case".into(),
+        name: "case".into(),
+        role: Role::Target,
+        vocab: Some(vocab),
+        shape: Shape::Layers(layers),
+        formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).map_err(refused)?,
+        approximate: false,
+        fits: Vec::new(),
+        source: None,
+    })
+}
+
+/// Scores and values of latent attention, and what absorbs them, apart from every other operator.
+fn mla_cost(inputs: &Value) -> Answer {
+    let (mla, count) = (latent(inputs, None)?, whole(inputs, "layers")?);
+    let model = bf16(vec![LayerGroup { count, attention: Attention::Mla(mla), ffn: Ffn::None }], 1, 1)?;
+    let shape = PassShape::verify(number(inputs, "batch")?, number(inputs, "q")?, number(inputs, "ctx")?);
+    let ops = Ops::of(&model, layers(&model.shape)?, shape, &Placement::SINGLE);
+    let core = ops.work(OpName::Attention);
+    let rates = Rates::of(&device(&inputs["hw"])?, Dtype::Bf16).map_err(refused)?;
+    let value_bytes = number(inputs, "cache_bytes")?;
+    let expanded = number(inputs, "heads")?
+        * (number(inputs, "nope_dim")? + number(inputs, "rope_dim")? + number(inputs, "v_dim")?);
+    let each_key = core.flops.get() / (count as f64 * shape.batch);
+    let keys =
+        shape.new_tokens_per_seq * shape.context + shape.new_tokens_per_seq * (shape.new_tokens_per_seq + 1.0) / 2.0;
+    Ok(json!({
+        "kv_bytes_per_token": model.kv_bytes_per_token().get(),
+        "core_flops": core.flops.get(),
+        "absorb_flops": ops.work(OpName::Absorb).flops.get(),
+        "kv_read_bytes": core.kv_read.get(),
+        "kv_write_bytes": core.kv_written.get(),
+        "intensity_per_new_token": each_key / keys / (mla.latent_width() * value_bytes),
+        "uncompressed_kv_bytes_per_token": count as f64 * expanded * value_bytes,
+        "seconds_core": core.roofed(rates).seconds().get(),
+    }))
+}
+
+fn deepseek_params(inputs: &Value) -> Answer {
+    let case = &inputs["model"];
+    let mla = latent(case, Some(whole(case, "q_lora_rank")?))?;
+    let (hidden, dense) = (whole(case, "hidden")?, whole(case, "dense_layers")?);
+    let intermediate = whole(case, "moe_intermediate")?;
+    let moe = Moe::new(whole(case, "experts")?, whole(case, "top_k")?, intermediate).map_err(refused)?;
+    let moe = moe.with_shared(whole(case, "shared")?, intermediate);
+    let gated = Ffn::Gated { intermediate: whole(case, "intermediate")? };
+    let group = |count: u64, ffn: Ffn| LayerGroup { count, attention: Attention::Mla(mla), ffn };
+    let groups = vec![group(dense, gated), group(whole(case, "layers")? - dense, Ffn::Moe(moe))];
+    let model = bf16(groups, hidden, whole(case, "vocab")?)?;
+    let layers = layers(&model.shape)?;
+    Ok(json!({
+        "attention_per_layer": layers.attention_params(&layers.groups()[0]),
+        "expert": moe.expert_params(hidden as f64),
+        "total": model.total_params(),
+        "active_matmul_per_token": model.matmul_params(),
     }))
 }

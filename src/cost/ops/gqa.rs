@@ -38,7 +38,7 @@ pub(super) fn add(ops: &mut Ops, gqa: &Gqa, group: &LayerGroup, of: &Whole<'_>) 
 }
 
 /// Keys that the new tokens of one sequence see: the triangle inside the block, cut at the window.
-fn keys(context: f64, new_tokens: f64, window: Option<u64>) -> f64 {
+pub(super) fn keys(context: f64, new_tokens: f64, window: Option<u64>) -> f64 {
     let growing = window.map_or(new_tokens, |window| (window as f64 - context).clamp(0.0, new_tokens));
     let full = window.map_or(0.0, |window| (new_tokens - growing) * window as f64);
     growing * context + growing * (growing + 1.0) / 2.0 + full
