@@ -145,7 +145,7 @@ fn described(loaded: &Loaded, explained: &Explained) -> Value {
 
 fn trust(block: &Block<'_>) -> Vec<String> {
     std::iter::once(trust::profile(block.engine, block.setup.target()))
-        .chain(block.drafter.map(trust::acceptance))
+        .chain(block.drafter.map(|drafter| trust::drafter(drafter, block.engine)))
         .collect()
 }
 

@@ -176,6 +176,13 @@ impl DraftSource {
         }
     }
 
+    /// Whether published measurements of such drafters stand behind the fitted engines' prices. None are of
+    /// separate models at load, nor of suffix decoding.
+    #[must_use]
+    pub const fn is_covered(&self) -> bool {
+        !matches!(self, Self::Model(_) | Self::Suffix)
+    }
+
     /// Whether drafts are looked up, so that only some sequences propose any.
     #[must_use]
     pub const fn looks_up(&self) -> bool {

@@ -2,14 +2,24 @@
 
 pub use crate::acceptance::model::Known;
 use crate::acceptance::model::{process, processes};
+use crate::domain::acceptance::AcceptanceModel;
 use crate::domain::drafter::Drafter;
 use crate::words::AcceptanceKind;
+
+/// The name of an acceptance in tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcceptanceLabel {
+    /// The model.
+    pub kind: AcceptanceKind,
+    /// Which of several curves, counted from 1.
+    pub curve: Option<u64>,
+}
 
 /// Tokens per target pass at several draft lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yield {
     /// The acceptance model.
-    pub acceptance: AcceptanceKind,
+    pub acceptance: AcceptanceLabel,
     /// Per-test acceptance, where the model has a single one.
     pub alpha: Option<f64>,
     /// Expected tokens per target pass, bonus included, for each k asked for.
@@ -29,7 +39,9 @@ pub fn acceptances(drafter: &Drafter) -> u64 {
 pub fn yields(drafter: &Drafter, index: u64, k: impl Iterator<Item = u64>) -> Yield {
     let process = process(&drafter.acceptance.model, index);
     let (tokens_per_pass, known) = k.map(|k| (process.tokens_per_pass(k), process.known(k))).unzip();
-    Yield { acceptance: process.kind(), alpha: process.alpha(), tokens_per_pass, known }
+    let curves = matches!(&drafter.acceptance.model, AcceptanceModel::PerPosition(curves) if curves.len() > 1);
+    let acceptance = AcceptanceLabel { kind: process.kind(), curve: curves.then_some(index + 1) };
+    Yield { acceptance, alpha: process.alpha(), tokens_per_pass, known }
 }
 
 /// The share of sequences that propose any draft in a round of a drafter that looks drafts up, where it

@@ -3,9 +3,12 @@
 //! Which points it holds is settled by the axes before anything is priced: up to [`PANELS`] panels
 //! (a panel is one block at one context), and evenly spaced values of long axes, their ends included. The best k of a line is exact: every k was compared.
 
+use crate::plan::yields::{AcceptanceLabel, Known};
+use crate::report::number::shortest;
 use crate::sweep::grid::{Block, Grid, Tile};
 use crate::sweep::row::Row;
 use crate::units::Seconds;
+use crate::words::AcceptanceKind;
 
 /// The most panels that are kept.
 pub const PANELS: u64 = 16;
@@ -59,8 +62,8 @@ pub struct Sample<'p, 'g> {
 pub struct Panel<'p, 'g> {
     /// Which they are.
     pub plan: &'p PanelPlan<'g>,
-    /// Per-test acceptance of each acceptance kept, once seen.
-    pub alpha: Vec<Option<f64>>,
+    /// Name and per-test acceptance of each acceptance kept, once seen.
+    acceptances: Vec<Option<(AcceptanceLabel, Option<f64>)>>,
     /// By (batch, acceptance, k).
     cells: Vec<Option<Point>>,
     /// By (batch, acceptance): the best of every k of the axis.
@@ -92,6 +95,8 @@ pub struct Point {
     pub round: Seconds,
     /// Whether it fits in memory.
     pub fits: bool,
+    /// Whether its tokens per pass were carried over from other draft lengths.
+    pub carried: bool,
 }
 
 /// What one draft pass costs.
@@ -108,7 +113,7 @@ pub struct CostRatio {
 pub struct Gathered {
     cells: Vec<(usize, usize, Point)>,
     best: Vec<(usize, usize, Point)>,
-    alpha: Vec<(usize, usize, Option<f64>)>,
+    acceptances: Vec<(usize, usize, Option<(AcceptanceLabel, Option<f64>)>)>,
     ratio: Vec<(usize, CostRatio)>,
 }
 
@@ -230,8 +235,8 @@ impl<'p, 'g> Sample<'p, 'g> {
             let best = &mut self.panels[panel].best[index];
             *best = better(*best, Some(point));
         }
-        for (panel, index, alpha) in gathered.alpha {
-            self.panels[panel].alpha[index] = alpha;
+        for (panel, index, acceptance) in gathered.acceptances {
+            self.panels[panel].acceptances[index] = acceptance;
         }
         for (panel, ratio) in gathered.ratio {
             let known = &mut self.panels[panel].cost_ratio;
@@ -259,7 +264,7 @@ impl<'p, 'g> Panel<'p, 'g> {
         let lines = plan.batch.count() * plan.acceptance.count();
         Self {
             plan,
-            alpha: vec![None; plan.acceptance.count()],
+            acceptances: vec![None; plan.acceptance.count()],
             cells: vec![None; lines * plan.k.count()],
             best: vec![None; lines],
             cost_ratio: None,
@@ -289,6 +294,30 @@ impl<'p, 'g> Panel<'p, 'g> {
         self.cells.iter().all(Option::is_none)
     }
 
+    /// What tells the acceptances apart: `alpha`, `curve`, or nothing where there is one that has no alpha.
+    #[must_use]
+    pub fn acceptance_axis(&self) -> Option<&'static str> {
+        let (label, _) = self.acceptances.iter().flatten().next()?;
+        match (label.kind, label.curve) {
+            (AcceptanceKind::Iid, _) => Some("alpha"),
+            (_, Some(_)) => Some("curve"),
+            _ => None,
+        }
+    }
+
+    /// The name of an acceptance on that axis; else its model.
+    #[must_use]
+    pub fn acceptance(&self, at: usize) -> String {
+        match self.acceptances[at] {
+            None => String::new(),
+            Some((AcceptanceLabel { kind: AcceptanceKind::Iid, .. }, alpha)) => {
+                alpha.map_or_else(String::new, shortest)
+            }
+            Some((AcceptanceLabel { curve: Some(curve), .. }, _)) => curve.to_string(),
+            Some((label, _)) => label.kind.to_string(),
+        }
+    }
+
     /// The best of every k at positions of the kept batches and acceptances.
     #[must_use]
     pub fn best(&self, batch: usize, acceptance: usize) -> Option<Point> {
@@ -311,6 +340,12 @@ impl<'g> PanelPlan<'g> {
             acceptance: Picked::of(acceptances, evenly(acceptances, kept_acceptances), |index| index),
             k: Picked::of(ks, by_factor(ks, KS), |index| block.k.get(index)),
         }
+    }
+
+    /// What one draft pass costs; none where drafts are looked up.
+    fn ratio(&self, row: &Row<'_>) -> Option<CostRatio> {
+        let passes = self.block.setup.layout(row.k, 1.0).map_or(0.0, |layout| layout.draft_passes);
+        (passes > 0.0).then(|| CostRatio { batch: row.batch, ratio: row.draft.get() / passes / row.base_step.get() })
     }
 
     fn line(&self, batch: usize, acceptance: usize) -> usize {
@@ -342,8 +377,10 @@ impl<'g> PanelPlan<'g> {
                     into.cells.extend(shown(&line[k_row]).map(|point| (at, index * self.k.count() + k, point)));
                 }
                 into.best.extend(line.iter().map(shown).fold(None, better).map(|point| (at, index, point)));
-                into.alpha.extend(line.first().map(|row| (at, acceptance, row.alpha)));
-                into.ratio.extend(line.iter().find(|row| row.k > 0).map(|row| (at, ratio(row))));
+                let name = line.first().map(|row| (at, acceptance, row.acceptance.map(|label| (label, row.alpha))));
+                into.acceptances.extend(name);
+                let drafting = line.iter().find(|row| row.k > 0).and_then(|row| self.ratio(row));
+                into.ratio.extend(drafting.map(|ratio| (at, ratio)));
             }
         }
     }
@@ -356,9 +393,6 @@ fn point(row: &Row<'_>) -> Point {
         tokens_per_s: row.tokens_per_s(),
         round: row.round(),
         fits: row.memory.fits,
+        carried: row.notes.known != Known::Stated,
     }
-}
-
-fn ratio(row: &Row<'_>) -> CostRatio {
-    CostRatio { batch: row.batch, ratio: row.draft.get() / row.k as f64 / row.base_step.get() }
 }

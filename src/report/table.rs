@@ -4,8 +4,9 @@
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
-use crate::report::number::{shortest, times};
+use crate::report::number::times;
 use crate::report::sample::{Panel, Point, Sample, spread};
+use crate::units::Bytes;
 
 /// More panels than this are summed up.
 pub const MOST_PANELS: usize = 4;
@@ -99,12 +100,13 @@ pub fn page(title: &str, body: &str, trust: &[String], style: Style) -> String {
 struct Marks {
     best: bool,
     unfit: bool,
+    carried: bool,
 }
 
 fn speedups(panel: &Panel<'_, '_>, style: Style, marks: &mut Marks) -> Table {
-    let with_alpha = panel.alpha.iter().any(Option::is_some);
+    let axis = panel.acceptance_axis();
     let mut header = vec!["batch".to_owned()];
-    header.extend(with_alpha.then(|| "alpha".to_owned()));
+    header.extend(axis.map(str::to_owned));
     let room = if style == Style::Markdown { "" } else { " " };
     header.extend(panel.plan.k.values.iter().map(|k| format!("k={k}{room}")));
     let mut table = table(&header, style);
@@ -116,8 +118,8 @@ fn speedups(panel: &Panel<'_, '_>, style: Style, marks: &mut Marks) -> Table {
                 continue;
             }
             let mut row = vec![right(panel.plan.batch.values[batch].to_string())];
-            if with_alpha {
-                row.push(right(panel.alpha[acceptance].map_or_else(String::new, shortest)));
+            if axis.is_some() {
+                row.push(right(panel.acceptance(acceptance)));
             }
             // Where no k gains, none is best: plain decoding is.
             let best = panel.best(batch, acceptance).filter(|best| points.len() > 1 && best.speedup > 1.0);
@@ -134,11 +136,14 @@ fn speedups(panel: &Panel<'_, '_>, style: Style, marks: &mut Marks) -> Table {
 fn speedup_cell(point: &Point, best: bool, style: Style, marks: &mut Marks) -> Cell {
     marks.best |= best;
     marks.unfit |= !point.fits;
-    let mark = match (point.fits, style) {
-        (false, _) => "!",
-        (true, Style::Markdown) => "",
+    marks.carried |= point.carried;
+    let mark = match (point.fits, point.carried, style) {
+        (false, false, _) => "!",
+        (false, true, _) => "!~",
+        (true, true, _) => "~",
+        (true, false, Style::Markdown) => "",
         // Keeps the digits of a column under each other.
-        (true, _) => " ",
+        (true, false, _) => " ",
     };
     let shown = format!("{}{mark}", times(point.speedup));
     match style {
@@ -178,12 +183,37 @@ fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
     }
     if marks.unfit {
         let capacity = panel.plan.block.device.memory.capacity;
-        notes.push(format!("!: does not fit in the usable {} of {capacity}", panel.plan.block.setup.usable()));
+        let need = least_unfit(panel).map_or_else(String::new, |Need { batch, with, without }| {
+            let alone = if with > without { format!(", {without} of it without the drafter") } else { String::new() };
+            format!("; batch {batch} needs {with}{alone}")
+        });
+        notes.push(format!("!: does not fit in the usable {} of {capacity}{need}", panel.plan.block.setup.usable()));
+    }
+    if marks.carried {
+        notes.push("~: tokens per pass carried over from another k than was measured".to_owned());
     }
     if let Some(cost) = panel.cost_ratio {
         notes.push(format!("one draft pass costs {:.2} of a plain step at batch {}", cost.ratio, cost.batch));
     }
     notes
+}
+
+/// What a batch needs that does not fit.
+struct Need {
+    batch: u64,
+    with: Bytes,
+    without: Bytes,
+}
+
+/// The smallest batch that does not fit at some k, and what it needs there.
+fn least_unfit(panel: &Panel<'_, '_>) -> Option<Need> {
+    let positions = (0..panel.plan.batch.count()).flat_map(|batch| (0..panel.plan.k.count()).map(move |k| (batch, k)));
+    let unfit = positions.filter(|&(batch, k)| panel.point(batch, 0, k).is_some_and(|point| !point.fits));
+    let named = unfit.map(|(batch, k)| (panel.plan.batch.values[batch], panel.plan.k.values[k]));
+    let (batch, k) = named.min()?;
+    let setup = &panel.plan.block.setup;
+    let without = setup.base_memory(batch, panel.plan.context).total();
+    Some(Need { batch, with: setup.memory(batch, panel.plan.context, k).total(), without })
 }
 
 /// A line of the summary: a panel and the position of one of its acceptances.
@@ -208,6 +238,7 @@ fn summary(sample: &Sample<'_, '_>, rows_in: &str, style: Style) -> String {
     let partial =
         (lines.len() as u64) < sample.lines || !first.plan.batch.complete || columns.len() < first.plan.batch.count();
     let mut notes: Vec<String> = Vec::new();
+    notes.extend(marks.carried.then(|| "~: tokens per pass carried over from another k than was measured".to_owned()));
     notes.extend(marks.unfit.then(|| "!: does not fit in memory at any k".to_owned()));
     notes.push(format!("{}every row: {rows_in}", if partial { "these are samples; " } else { "" }));
     composed(&format!("{what}: {}", shared.join(", ")), &table, notes, style)
@@ -216,7 +247,13 @@ fn summary(sample: &Sample<'_, '_>, rows_in: &str, style: Style) -> String {
 fn summary_cell(panel: &Panel<'_, '_>, batch: usize, acceptance: usize, marks: &mut Marks) -> String {
     let Some(best) = panel.best(batch, acceptance) else { return String::new() };
     marks.unfit |= !best.fits;
-    let mark = if best.fits { " " } else { "!" };
+    marks.carried |= best.carried;
+    let mark = match (best.fits, best.carried) {
+        (true, false) => " ",
+        (true, true) => "~",
+        (false, false) => "!",
+        (false, true) => "!~",
+    };
     match panel.plan.block.drafter {
         Some(_) => format!("k={} {}{mark}", best.k, times(best.speedup)),
         None => format!("{}{mark}", best.round),
@@ -234,6 +271,13 @@ fn summary_lines<'s, 'p, 'g>(sample: &'s Sample<'p, 'g>) -> Vec<Line<'s, 'p, 'g>
     lines.collect()
 }
 
+/// What tells the acceptances of the lines apart.
+fn line_axis(lines: &[Line<'_, '_, '_>]) -> &'static str {
+    let axis = lines.first().and_then(|line| line.0.acceptance_axis());
+    let same = lines.iter().all(|line| line.0.acceptance_axis() == axis);
+    axis.filter(|_| same).unwrap_or("acceptance")
+}
+
 /// What all lines share, as words for the heading, and the columns in which they differ.
 fn labels(lines: &[Line<'_, '_, '_>]) -> (Vec<String>, Vec<(&'static str, Vec<String>)>) {
     let column = |name: &'static str, value: &dyn Fn(&Line<'_, '_, '_>) -> String| {
@@ -245,7 +289,8 @@ fn labels(lines: &[Line<'_, '_, '_>]) -> (Vec<String>, Vec<(&'static str, Vec<St
         column("drafter", &|line| line.0.plan.block.labels.drafter.unwrap_or("none").to_owned()),
         column("engine", &|line| line.0.plan.block.labels.engine.to_owned()),
         column("context", &|line| line.0.plan.context.to_string()),
-        column("alpha", &|line| line.0.alpha[line.1].map_or_else(String::new, shortest)),
+        column("devices", &|line| line.0.plan.block.labels.tensor_parallel.to_string()),
+        column(line_axis(lines), &|line| line.0.acceptance(line.1)),
     ];
     let (own, shared): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, values)| values.iter().any(|value| *value != values[0]));

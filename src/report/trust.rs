@@ -1,6 +1,6 @@
 //! How far to trust the numbers: the lines that go with every output.
 
-use crate::domain::drafter::Drafter;
+use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::Engine;
 use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
@@ -19,7 +19,8 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
             }
         }
     }
-    lines.extend(scenario.drafters.iter().map(acceptance));
+    let strictest = scenario.engines.iter().find(|engine| engine.additive().is_some()).or(scenario.engines.first());
+    lines.extend(strictest.into_iter().flat_map(|engine| scenario.drafters.iter().map(|one| drafter(one, engine))));
     if scenario.drafters.is_empty() {
         lines.push("no drafter: only plain decoding is priced".to_owned());
     }
@@ -68,11 +69,20 @@ fn percent(share: f64) -> String {
     shortest((share * 1000.0).round() / 10.0)
 }
 
-/// Where a drafter's acceptance comes from.
+/// Where a drafter's acceptance comes from, and what of its price is not tested.
 #[must_use]
-pub fn acceptance(drafter: &Drafter) -> String {
+pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
     let kind = drafter.acceptance.model.kind();
     let source = drafter.acceptance.provenance.line();
     let source = source.unwrap_or_else(|| "source not stated".to_owned());
-    format!("drafter {}: acceptance {kind}, {source}", drafter.label)
+    let head = match &drafter.source {
+        DraftSource::Head(HeadSource::Derived(_)) => "; its head is derived from the target's shape",
+        _ => "",
+    };
+    let untested = if engine.additive().is_some() && !drafter.source.is_covered() {
+        format!("; unvalidated: no published measurement of a {} drafter tests its price", drafter.source.kind())
+    } else {
+        String::new()
+    };
+    format!("drafter {}: acceptance {kind}, {source}{head}{untested}", drafter.label)
 }

@@ -14,7 +14,6 @@ use crate::domain::scenario::Scenario;
 use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
 use crate::plan::yields::acceptances;
 use crate::sweep::row::Labels;
-use crate::words::DrafterKind;
 
 /// The rows of a tile, at most: enough that handing it over costs little, few enough that its CSV is
 /// made in memory the allocator already holds (fresh pages cost more than the formatting).
@@ -178,8 +177,7 @@ impl<'s> Block<'s> {
     /// Whether no published measurement stands behind the price of such a drafter on an engine.
     #[must_use]
     pub fn is_unvalidated(&self) -> bool {
-        let unseen = |kind| matches!(kind, DrafterKind::Model | DrafterKind::Suffix);
-        self.engine.additive().is_some() && self.drafter.is_some_and(|drafter| unseen(drafter.source.kind()))
+        self.engine.additive().is_some() && self.drafter.is_some_and(|drafter| !drafter.source.is_covered())
     }
 
     /// How many acceptances its drafter has; one without a drafter, where none is needed.

@@ -1,8 +1,8 @@
 //! One point of a sweep, and the schema of the table it goes to.
 
-use crate::plan::yields::Known;
+use crate::plan::yields::{AcceptanceLabel, Known};
 use crate::units::{Bytes, Seconds};
-use crate::words::{AcceptanceKind, Bound, Roofline};
+use crate::words::{Bound, Roofline};
 
 /// One priced point. Parts are stored; totals and ratios derive from them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Row<'s> {
     /// Tokens verified for each sequence.
     pub verify_width: f64,
     /// The acceptance model; none without a drafter.
-    pub acceptance: Option<AcceptanceKind>,
+    pub acceptance: Option<AcceptanceLabel>,
     /// Per-test acceptance, where the model has a single one.
     pub alpha: Option<f64>,
     /// Expected tokens per target pass, bonus included.
@@ -135,6 +135,8 @@ impl Row<'_> {
 pub enum Cell<'s> {
     /// An id or a word.
     Text(&'s str),
+    /// A word and a number, joined by `-`.
+    Numbered(&'static str, u64),
     /// A count.
     Integer(u64),
     /// A figure.
@@ -194,7 +196,10 @@ impl<'s> Row<'s> {
             Cell::Integer(self.context),
             Cell::Integer(self.k),
             Cell::Number(self.verify_width),
-            text(self.acceptance.map(AcceptanceKind::as_str)),
+            self.acceptance.map_or(Cell::Empty, |label| match label.curve {
+                Some(curve) => Cell::Numbered(label.kind.as_str(), curve),
+                None => Cell::Text(label.kind.as_str()),
+            }),
             self.alpha.map_or(Cell::Empty, Cell::Number),
             Cell::Number(self.tokens_per_pass),
             Cell::Number(self.base_step.get()),

@@ -104,7 +104,7 @@ fn draw_cells<DB: DrawingBackend>(
             }
             if room_for_text {
                 let middle = ((corners[0].0 + corners[1].0) / 2, (corners[0].1 + corners[1].1) / 2);
-                let text = times(point.speedup);
+                let text = format!("{}{}", times(point.speedup), if point.carried { "~" } else { "" });
                 if !point.fits {
                     let half = (pen.px(34.0), pen.px(14.0));
                     let plate = [(middle.0 - half.0, middle.1 - half.1), (middle.0 + half.0, middle.1 + half.1)];

@@ -7,7 +7,7 @@ use plotters::style::Color;
 use crate::report::chart::axis::TickedAxis;
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, legend, tiles};
-use crate::report::chart::palette::{self, INK};
+use crate::report::chart::palette::{self, INK, PAPER};
 use crate::report::chart::plot::{Plot, Words, axes};
 use crate::report::chart::spec::{Heading, Line, LinePlot, Lines, Spot};
 
@@ -105,7 +105,12 @@ fn draw_line<DB: DrawingBackend>(
     if line.spots.len() <= 20 {
         for spot in &line.spots {
             let at = (spot.x as f64, spot.y);
-            area.draw(&Circle::new(at, pen.px(7.0), color.filled())).map_err(ChartError::of)?;
+            if spot.carried {
+                area.draw(&Circle::new(at, pen.px(7.0), PAPER.filled())).map_err(ChartError::of)?;
+                area.draw(&Circle::new(at, pen.px(7.0), pen.stroke(color, 2.5))).map_err(ChartError::of)?;
+            } else {
+                area.draw(&Circle::new(at, pen.px(7.0), color.filled())).map_err(ChartError::of)?;
+            }
         }
     }
     Ok(())
@@ -116,7 +121,7 @@ mod tests {
     use super::*;
 
     fn line(fits: &[bool], fits_up_to: Option<u64>) -> Line {
-        let spot = |(at, &fits): (usize, &bool)| Spot { x: at as u64 * 10, y: at as f64, fits };
+        let spot = |(at, &fits): (usize, &bool)| Spot { x: at as u64 * 10, y: at as f64, fits, carried: false };
         Line { spots: fits.iter().enumerate().map(spot).collect(), fits_up_to }
     }
 

@@ -1,7 +1,6 @@
 //! What charts show, as plain values.
 
 use crate::report::chart::bodies::{Bars, RooflinePlot, Scatter, Stacks};
-use crate::report::number::shortest;
 use crate::report::sample::{Panel, Point, Sample, spread, spread_by_factor};
 use crate::report::table::{MOST_PANELS, heading};
 use crate::report::trust;
@@ -94,6 +93,8 @@ pub struct Spot {
     pub y: f64,
     /// Whether it fits in memory.
     pub fits: bool,
+    /// Whether its tokens per pass were carried over from other draft lengths.
+    pub carried: bool,
 }
 
 /// Heat maps that share axes and scale.
@@ -149,7 +150,7 @@ pub fn charted<'s, 'p, 'g>(sample: &'s Sample<'p, 'g>) -> Vec<&'s Panel<'p, 'g>>
         let family: Vec<&Panel<'_, '_>> = all.iter().filter(only_there).copied().collect();
         (family.len() > 1).then_some(family)
     };
-    let family = [DRAFTER, CONTEXT, TARGET, HARDWARE, ENGINE].into_iter().find_map(differing_in);
+    let family = [DRAFTER, CONTEXT, TARGET, HARDWARE, ENGINE, DEVICES].into_iter().find_map(differing_in);
     let family = family.unwrap_or_else(|| vec![all[0]]);
     spread(family.len(), MOST_PANELS as u64).into_iter().map(|at| family[at]).collect()
 }
@@ -159,20 +160,22 @@ const TARGET: usize = 1;
 const ENGINE: usize = 2;
 const DRAFTER: usize = 3;
 const CONTEXT: usize = 4;
+const DEVICES: usize = 5;
 
 /// What tells a panel from others, in the order of the constants above.
-fn labels(panel: &Panel<'_, '_>) -> [String; 5] {
+fn labels(panel: &Panel<'_, '_>) -> [String; 6] {
     let labels = &panel.plan.block.labels;
     let drafter = labels.drafter.unwrap_or_default().to_owned();
     let context = format!("context-{}", panel.plan.context);
-    [labels.hardware.to_owned(), labels.target.to_owned(), labels.engine.to_owned(), drafter, context]
+    let devices = format!("x{}", labels.tensor_parallel);
+    [labels.hardware.to_owned(), labels.target.to_owned(), labels.engine.to_owned(), drafter, context, devices]
 }
 
 /// A name for each charted panel, made of what differs in the whole sample and joined by what no id can
 /// hold.
 fn parts(sample: &Sample<'_, '_>, panels: &[&Panel<'_, '_>]) -> Vec<String> {
     let drafting = sample.panels.iter().filter(|panel| panel.plan.block.drafter.is_some());
-    let all: Vec<[String; 5]> = drafting.map(labels).collect();
+    let all: Vec<[String; 6]> = drafting.map(labels).collect();
     let differs = |at: usize| all.iter().any(|one| one[at] != all[0][at]);
     let part = |panel: &&Panel<'_, '_>| -> String {
         let one = labels(panel);
@@ -191,7 +194,11 @@ fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Bod
         let mark = if matches!(body, Body::Heat(_)) { "Hatched" } else { "Dashed" };
         hints.insert(0, format!("{mark}: does not fit in the usable {}.", block.setup.usable()));
     }
-    let source = block.drafter.map(trust::acceptance);
+    if panel.points().any(|point| point.carried) {
+        let mark = if matches!(body, Body::Heat(_)) { "~" } else { "Hollow" };
+        hints.insert(0, format!("{mark}: tokens per pass carried over from another k."));
+    }
+    let source = block.drafter.map(|drafter| trust::drafter(drafter, block.engine));
     let heading = Heading {
         title: format!("{what}: {title}"),
         subtitle: heading(panel),
@@ -219,12 +226,9 @@ fn shown_of(shown: usize, of: u64, what: &str) -> Option<String> {
     ((shown as u64) < of).then(|| format!("{shown} of {of} {what}."))
 }
 
-fn alpha(panel: &Panel<'_, '_>, acceptance: usize) -> String {
-    panel.alpha[acceptance].map_or_else(String::new, shortest)
-}
-
-fn alpha_title(panel: &Panel<'_, '_>, acceptance: usize) -> String {
-    format!("alpha = {}", alpha(panel, acceptance))
+fn acceptance_title(panel: &Panel<'_, '_>, acceptance: usize) -> String {
+    let name = panel.acceptance(acceptance);
+    panel.acceptance_axis().map_or_else(|| format!("acceptance {name}"), |axis| format!("{axis} = {name}"))
 }
 
 fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
@@ -243,7 +247,7 @@ fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
         plots: acceptances
             .iter()
             .map(|&acceptance| LinePlot {
-                title: alpha_title(panel, acceptance),
+                title: acceptance_title(panel, acceptance),
                 lines: ks.iter().map(|&k| line(acceptance, k)).collect(),
             })
             .collect(),
@@ -299,8 +303,8 @@ fn against_k(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     let body = Lines {
         x_label: "k (draft tokens for each round)".to_owned(),
         xs: panel.plan.k.values.clone(),
-        legend: "alpha".to_owned(),
-        names: acceptances.iter().map(|&acceptance| alpha(panel, acceptance)).collect(),
+        legend: panel.acceptance_axis().unwrap_or("acceptance").to_owned(),
+        names: acceptances.iter().map(|&acceptance| panel.acceptance(acceptance)).collect(),
         plots: batches
             .iter()
             .map(|&batch| LinePlot {
@@ -330,7 +334,7 @@ fn heat_map(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
         batch: batches.iter().map(|&at| panel.plan.batch.values[at]).collect(),
         plots: acceptances
             .iter()
-            .map(|&acceptance| HeatPlot { title: alpha_title(panel, acceptance), cells: cells(acceptance) })
+            .map(|&acceptance| HeatPlot { title: acceptance_title(panel, acceptance), cells: cells(acceptance) })
             .collect(),
     };
     let hints = [
@@ -356,7 +360,7 @@ fn sorted_positions(values: &[u64]) -> Vec<usize> {
 }
 
 fn spot(x: u64, point: Option<Point>) -> Option<Spot> {
-    point.map(|point| Spot { x, y: point.speedup, fits: point.fits })
+    point.map(|point| Spot { x, y: point.speedup, fits: point.fits, carried: point.carried })
 }
 
 fn sorted(mut spots: Vec<Spot>) -> Vec<Spot> {
