@@ -5,7 +5,7 @@ use crate::domain::engine::Engine;
 use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
 use crate::report::number::shortest;
-use crate::words::Status;
+use crate::words::{DrafterKind, Status};
 
 /// One line for each engine profile and class of target, with the error to expect and the profile to
 /// prefer, and one for each drafter's acceptance, with its source.
@@ -80,7 +80,8 @@ pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
         _ => "",
     };
     let untested = if engine.additive().is_some() && !drafter.source.is_covered() {
-        format!("; unvalidated: no published measurement of a {} drafter tests its price", drafter.source.kind())
+        let what = if drafter.source.kind() == DrafterKind::Model { "separate draft models" } else { "such drafters" };
+        format!("; unvalidated: no published measurement of {what} tests its price")
     } else {
         String::new()
     };

@@ -16,6 +16,11 @@ fn blocks<'a>(readme: &'a str, language: &str) -> Vec<&'a str> {
     readme.split(fence.as_str()).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }
 
+/// The text block that starts so.
+fn block_of<'a>(readme: &'a str, start: &str) -> &'a str {
+    blocks(readme, "text").into_iter().find(|block| block.starts_with(start)).unwrap()
+}
+
 #[test]
 fn its_files_work_together() {
     let folder = folder();
@@ -46,7 +51,7 @@ fn its_error_is_what_the_mistake_gives() {
         blocks(&readme, "toml").into_iter().find(|block| block.starts_with("# my-gpu.toml")).unwrap().to_owned();
     write(folder.path().join("my-gpu.toml"), block.replace("\"3.35 TB/s\"", "\"3.35 TB\"")).unwrap();
     let ran = run(folder.path(), &["sweep", "--set", "hardware=./my-gpu.toml"]);
-    assert_eq!(blocks(&readme, "text")[1].trim_end(), ran.stderr.trim_end());
+    assert_eq!(block_of(&readme, "error[wrong-unit]").trim_end(), ran.stderr.trim_end());
 }
 
 #[test]
@@ -54,6 +59,43 @@ fn its_simulation_is_what_the_command_prints() {
     let folder = folder();
     let ran = run_well(folder.path(), &["simulate", "--write", "none"]);
     let readme = readme();
-    let block = blocks(&readme, "text")[2];
+    let block = block_of(&readme, "Tokens per pass");
     assert!(ran.stdout.contains(block), "{}", ran.stdout);
+}
+
+/// How far to trust it is what `validate` says.
+#[test]
+fn its_errors_are_those_of_the_built_in_measurements() {
+    let folder = folder();
+    let ran = run_well(folder.path(), &["validate", "--write", "none"]);
+    let readme = readme();
+    let block = block_of(&readme, "By class");
+    assert!(ran.stdout.contains(block), "{}", ran.stdout);
+    let founding =
+        run_well(folder.path(), &["validate", "--write", "none", "--engine", "ideal", "--set", "roofline=aggregate"]);
+    assert!(founding.stdout.contains("median error 31.1 %") && readme.contains("is 31 % off in the median"));
+}
+
+#[test]
+fn its_engine_prices() {
+    let folder = folder();
+    let readme = readme();
+    let engine = blocks(&readme, "toml").into_iter().find(|block| block.starts_with("# my-engine.toml")).unwrap();
+    write(folder.path().join("my-engine.toml"), engine).unwrap();
+    let flags = ["sweep", "--scenario", "llama-8b-drafters", "--write", "none", "--engine", "./my-engine.toml"];
+    let ran = run_well(folder.path(), &flags);
+    assert!(ran.stdout.contains("engine my-engine: assumed, not fitted"), "{}", ran.stdout);
+}
+
+/// Every scenario that it names is there.
+#[test]
+fn its_scenarios_run() {
+    let folder = folder();
+    let readme = readme();
+    let lines = readme.lines().filter_map(|line| line.strip_prefix("specplan sweep --scenario "));
+    let names: Vec<&str> = lines.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() >= 4, "{names:?}");
+    for name in names {
+        run_well(folder.path(), &["sweep", "--scenario", name, "--write", "none", "--quiet"]);
+    }
 }
