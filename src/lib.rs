@@ -19,7 +19,14 @@
 //! t(B, q) = max( 2 N B q / peak, (w N + kv ctx B) / bandwidth )
 //! ```
 //!
-//! and for one known by its layers one maximum for each operator. N parameters of w bytes are read
+//! and for one known by its layers one maximum for each operator. Real engines do not reach it; what fits
+//! them is a sum, in which arithmetic counts from the first token on:
+//!
+//! ```text
+//! t(B, q) = fixed kernels + weight bytes / (eta_bw BW) + 2 N B q / (eta_c peak) + kv ctx B / (eta_kv BW)
+//! ```
+//!
+//! and a step, a draft pass and a round have a time of the engine's own. N parameters of w bytes are read
 //! once whatever B and q are, each sequence's KV cache of `ctx` tokens is read once whatever q is, and
 //! arithmetic grows with B q. With a chance alpha that a draft is accepted given all before it were,
 //! `tokens = 1 + alpha + … + alpha^k`.

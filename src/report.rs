@@ -3,6 +3,7 @@
 pub mod catalog;
 pub mod chart;
 pub mod csv;
+pub mod engine;
 pub mod explanation;
 pub mod figures;
 pub mod json;

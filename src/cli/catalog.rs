@@ -8,7 +8,8 @@ use crate::cli::args::{CatalogAction, CatalogArgs};
 use crate::cli::error::Error;
 use crate::cli::terminal;
 use crate::diagnostic::{Diagnostic, meant};
-use crate::report::catalog::{self, DEVICE_COLUMNS, Line, MODEL_COLUMNS, NAME_COLUMNS};
+use crate::report::catalog::{self, DEVICE_COLUMNS, ENGINE_COLUMNS, Line, MODEL_COLUMNS, NAME_COLUMNS};
+use crate::report::engine;
 use crate::words::{Kind, ListFormat, Word};
 
 pub(super) fn catalog(args: &CatalogArgs) -> Result<(), Error> {
@@ -41,7 +42,8 @@ const fn columns(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Hardware => &DEVICE_COLUMNS,
         Kind::Models => &MODEL_COLUMNS,
-        Kind::Engines | Kind::Scenarios => &NAME_COLUMNS,
+        Kind::Engines => &ENGINE_COLUMNS,
+        Kind::Scenarios => &NAME_COLUMNS,
     }
 }
 
@@ -50,7 +52,10 @@ fn line(search: &SearchPath, kind: Kind, id: &str) -> Result<Line, Error> {
     Ok(match &entry {
         Entry::Device(device) => catalog::device_line(device),
         Entry::Model(model) => catalog::model_line(model),
-        Entry::Engine(engine) => vec![engine.id.clone(), engine.name.clone()],
+        Entry::Engine(engine) => {
+            let status = engine.additive().map_or("ideal", |additive| additive.status.as_str());
+            vec![engine.id.clone(), status.to_owned(), engine.name.clone()]
+        }
         Entry::Scenario(scenario) => vec![id.to_owned(), scenario.title.clone()],
     })
 }
@@ -81,8 +86,8 @@ fn shown(entry: &Entry, file: &str) -> (String, Value) {
     match entry {
         Entry::Device(device) => (catalog::device(device), catalog::device_json(device)),
         Entry::Model(model) => (catalog::model(model), catalog::model_json(model)),
-        // Engines and scenarios are read best as they are written.
-        Entry::Engine(engine) => (format!("\n{file}"), json!({ "id": engine.id, "name": engine.name })),
+        Entry::Engine(one) => (engine::text(one), engine::json(one, None)),
+        // A scenario is read best as it is written.
         Entry::Scenario(scenario) => (format!("\n{file}"), json!({ "name": scenario.name, "title": scenario.title })),
     }
 }

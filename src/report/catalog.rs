@@ -21,7 +21,9 @@ pub type Line = Vec<String>;
 pub const DEVICE_COLUMNS: [&str; 6] = ["id", "memory", "bandwidth", "bf16", "fp8", "name"];
 /// The columns of a list of models.
 pub const MODEL_COLUMNS: [&str; 6] = ["id", "role", "parameters", "weights", "KV a token", "name"];
-/// The columns of a list of engines and scenarios.
+/// The columns of a list of engines.
+pub const ENGINE_COLUMNS: [&str; 3] = ["id", "constants", "name"];
+/// The columns of a list of scenarios.
 pub const NAME_COLUMNS: [&str; 2] = ["id", "name"];
 
 /// A device in a list; what it does not state is a dash.

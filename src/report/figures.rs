@@ -4,11 +4,9 @@ use serde_json::{Value, json};
 
 use crate::domain::attention::Attention;
 use crate::domain::device::{Device, Peak};
-use crate::domain::engine::{Additive, Constant, Efficiencies, Efficiency, Engine, ExpectedError};
 use crate::domain::ffn::Ffn;
 use crate::domain::layers::LayerGroup;
 use crate::domain::model::{Model, Shape};
-use crate::units::Seconds;
 
 /// A device with every figure its file states.
 #[must_use]
@@ -112,71 +110,4 @@ fn attention(attention: &Attention) -> Value {
             "output_width": mla.output_width(),
         } }),
     }
-}
-
-/// An engine with every constant, its range and origin; of efficiencies those of `families`.
-#[must_use]
-pub fn engine(engine: &Engine, families: Option<&[&str]>) -> Value {
-    let mut value = json!({ "id": engine.id, "name": engine.name, "form": "ideal", "note": engine.note });
-    let Some(additive) = engine.additive() else { return value };
-    let efficiencies =
-        additive.families.iter().filter(|(name, _)| families.is_none_or(|kept| kept.contains(&name.as_str())));
-    value["form"] = "additive".into();
-    value["status"] = additive.status.as_str().into();
-    value["versions"] = additive.versions.as_deref().into();
-    value["constants"] = constants(additive).into_iter().map(|(name, constant)| (name.to_owned(), constant)).collect();
-    value["family"] = efficiencies.map(|(name, of)| (name.clone(), family(of))).collect();
-    value["error"] = additive.errors.iter().map(error).collect();
-    value
-}
-
-fn error(error: &ExpectedError) -> Value {
-    json!({ "class": error.class, "median": error.median, "p90": error.p90, "rows": error.rows })
-}
-
-/// The engine's own constants by their names in its file.
-fn constants(additive: &Additive) -> Vec<(&'static str, Value)> {
-    let mut all = vec![
-        ("t_step", seconds(&additive.step)),
-        ("t_draft", seconds(&additive.draft)),
-        ("t_round", seconds(&additive.round)),
-        ("t_sequence", seconds(&additive.sequence)),
-        ("t_moe_layer", seconds(&additive.moe_layer)),
-        ("routing_independence", share(&additive.routing_independence)),
-        ("t_all_reduce", seconds(&additive.all_reduce)),
-        ("eta_link", share(&additive.link)),
-        ("accepted_per_proposed", share(&additive.accepted_per_proposed)),
-    ];
-    all.extend(additive.layer_floor.iter().map(|floor| ("t_layer_floor", seconds(floor))));
-    if let Some(quantised) = &additive.quantised {
-        all.push(("quantised_compute", share(&quantised.compute)));
-        all.push(("quantised_bandwidth", share(&quantised.bandwidth)));
-    }
-    all
-}
-
-fn family(of: &Efficiencies) -> Value {
-    json!({
-        "eta_bandwidth": share(&of.bandwidth),
-        "eta_kv": of.kv_bandwidth.as_ref().map(share),
-        "eta_compute": share(&of.compute),
-        "t_product": seconds(&of.product),
-        "t_attention": seconds(&of.attention),
-    })
-}
-
-fn seconds(constant: &Constant<Seconds>) -> Value {
-    stated(constant.value.get(), constant.range.map(|(low, high)| (low.get(), high.get())), &constant.origin, "value_s")
-}
-
-fn share(constant: &Constant<Efficiency>) -> Value {
-    stated(constant.value.get(), constant.range.map(|(low, high)| (low.get(), high.get())), &constant.origin, "value")
-}
-
-fn stated(value: f64, range: Option<(f64, f64)>, origin: &str, key: &str) -> Value {
-    let mut all = serde_json::Map::new();
-    all.insert(key.to_owned(), value.into());
-    all.insert("range".to_owned(), range.map_or(Value::Null, |(low, high)| json!([low, high])));
-    all.insert("origin".to_owned(), origin.into());
-    Value::Object(all)
 }

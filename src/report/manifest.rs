@@ -11,7 +11,8 @@ use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::Engine;
 use crate::domain::scenario::Scenario;
 use crate::domain::simulate::Simulate;
-use crate::report::figures::{device, engine, model};
+use crate::report::engine;
+use crate::report::figures::{device, model};
 use crate::report::trust;
 use crate::units::Probability;
 use crate::words::Roofline;
@@ -123,7 +124,7 @@ fn resolved(scenario: &Scenario) -> Value {
 /// Engines with the efficiencies of the hardware at hand.
 fn engines(scenario: &Scenario) -> Vec<Value> {
     let families: Vec<&str> = scenario.hardware.iter().filter_map(|device| device.family.as_deref()).collect();
-    scenario.engines.iter().map(|one| engine(one, Some(&families))).collect()
+    scenario.engines.iter().map(|one| engine::json(one, Some(&families))).collect()
 }
 
 /// The rooflines in force, by engine and target.

@@ -1,0 +1,132 @@
+//! Engine profiles, every constant with its range and origin, for people and as JSON.
+
+use serde_json::{Value, json};
+
+use crate::domain::engine::{Additive, Constant, Efficiencies, Efficiency, Engine, ExpectedError};
+use crate::report::number::shortest;
+use crate::report::table::{Style, composed, right, table};
+use crate::units::Seconds;
+
+/// A constant as it is shown: its name in the file, its figures, where they are from.
+struct Figure<'a> {
+    name: &'static str,
+    value: f64,
+    range: Option<(f64, f64)>,
+    origin: &'a str,
+    is_time: bool,
+}
+
+impl<'a> Figure<'a> {
+    fn time(name: &'static str, constant: &'a Constant<Seconds>) -> Self {
+        let range = constant.range.map(|(low, high)| (low.get(), high.get()));
+        Self { name, value: constant.value.get(), range, origin: &constant.origin, is_time: true }
+    }
+
+    fn share(name: &'static str, constant: &'a Constant<Efficiency>) -> Self {
+        let range = constant.range.map(|(low, high)| (low.get(), high.get()));
+        Self { name, value: constant.value.get(), range, origin: &constant.origin, is_time: false }
+    }
+
+    fn shown(&self, value: f64) -> String {
+        if self.is_time { Seconds::new(value).to_string() } else { shortest(value) }
+    }
+
+    fn cells(&self) -> [String; 4] {
+        let range = self
+            .range
+            .map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", self.shown(low), self.shown(high)));
+        [self.name.to_owned(), self.shown(self.value), range, self.origin.to_owned()]
+    }
+
+    fn json(&self) -> (String, Value) {
+        let key = if self.is_time { "value_s" } else { "value" };
+        let range = self.range.map(|(low, high)| [low, high]);
+        (self.name.to_owned(), json!({ key: self.value, "range": range, "origin": self.origin }))
+    }
+}
+
+/// The engine's own constants by their names in its file.
+fn constants(additive: &Additive) -> Vec<Figure<'_>> {
+    let mut all = vec![
+        Figure::time("t_step", &additive.step),
+        Figure::time("t_draft", &additive.draft),
+        Figure::time("t_round", &additive.round),
+        Figure::time("t_sequence", &additive.sequence),
+        Figure::time("t_moe_layer", &additive.moe_layer),
+        Figure::share("routing_independence", &additive.routing_independence),
+        Figure::time("t_all_reduce", &additive.all_reduce),
+        Figure::share("eta_link", &additive.link),
+        Figure::share("accepted_per_proposed", &additive.accepted_per_proposed),
+    ];
+    all.extend(additive.layer_floor.iter().map(|floor| Figure::time("t_layer_floor", floor)));
+    if let Some(quantised) = &additive.quantised {
+        all.push(Figure::share("quantised_compute", &quantised.compute));
+        all.push(Figure::share("quantised_bandwidth", &quantised.bandwidth));
+    }
+    all
+}
+
+fn efficiencies(of: &Efficiencies) -> Vec<Figure<'_>> {
+    let mut all = vec![
+        Figure::share("eta_bandwidth", &of.bandwidth),
+        Figure::share("eta_compute", &of.compute),
+        Figure::time("t_product", &of.product),
+        Figure::time("t_attention", &of.attention),
+    ];
+    all.extend(of.kv_bandwidth.iter().map(|known| Figure::share("eta_kv", known)));
+    all
+}
+
+/// An engine as people read it.
+#[must_use]
+pub fn text(engine: &Engine) -> String {
+    let mut lines = vec![format!("name            {}", engine.name)];
+    lines.extend(engine.note.iter().map(|note| format!("note            {note}")));
+    let Some(additive) = engine.additive() else {
+        lines.push("form            ideal: datasheet peaks, no efficiencies, no overheads".to_owned());
+        return format!("{}\n", lines.join("\n"));
+    };
+    lines.push(format!("form            additive, {}", additive.status));
+    lines.extend(additive.versions.iter().map(|versions| format!("seen on         {versions}")));
+    lines.extend(additive.errors.iter().map(expected));
+    let mut parts = vec![lines.join("\n"), figures("Constants", &constants(additive))];
+    parts.extend(additive.families.iter().map(|(name, of)| figures(&format!("Family {name}"), &efficiencies(of))));
+    format!("{}\n", parts.join("\n\n"))
+}
+
+fn expected(error: &ExpectedError) -> String {
+    let percent = |share: f64| shortest((share * 1000.0).round() / 10.0);
+    format!(
+        "expected error  {}: {} % in the median, {} % at the 90th percentile, {} rows",
+        error.class,
+        percent(error.median),
+        percent(error.p90),
+        error.rows
+    )
+}
+
+fn figures(title: &str, all: &[Figure<'_>]) -> String {
+    let mut table = table(&["constant", "value", "range", "origin"].map(str::to_owned), Style::Plain);
+    for figure in all {
+        let [name, value, range, origin] = figure.cells();
+        table.add_row([right(name), right(value), right(range), comfy_table::Cell::new(origin)]);
+    }
+    composed(title, &table, Vec::new(), Style::Plain)
+}
+
+/// An engine as JSON; of efficiencies those of `families`, else all.
+#[must_use]
+pub fn json(engine: &Engine, families: Option<&[&str]>) -> Value {
+    let mut value = json!({ "id": engine.id, "name": engine.name, "form": "ideal", "note": engine.note });
+    let Some(additive) = engine.additive() else { return value };
+    let object = |figures: Vec<Figure<'_>>| Value::Object(figures.iter().map(Figure::json).collect());
+    let kept = additive.families.iter().filter(|(name, _)| families.is_none_or(|kept| kept.contains(&name.as_str())));
+    value["form"] = "additive".into();
+    value["status"] = additive.status.as_str().into();
+    value["versions"] = additive.versions.as_deref().into();
+    value["constants"] = object(constants(additive));
+    value["family"] = Value::Object(kept.map(|(name, of)| (name.clone(), object(efficiencies(of)))).collect());
+    let error = |error: &ExpectedError| json!({ "class": error.class, "median": error.median, "p90": error.p90, "rows": error.rows });
+    value["error"] = additive.errors.iter().map(error).collect();
+    value
+}
