@@ -138,9 +138,14 @@ fn rate(node: &Node, problems: &mut Problems) -> Option<AcceptanceModel> {
 
 /// `{ "1" = 1.66, "3" = 2.25 }`
 fn by_k(node: &Node, problems: &mut Problems) -> Option<Vec<Length>> {
-    let Some(entries) = node.entries().filter(|entries| !entries.is_empty()) else {
-        return problems.wrong_type(node, "a table of tokens per pass by k, such as { \"1\" = 1.66, \"3\" = 2.25 }");
+    const EXAMPLE: &str = "such as { \"1\" = 1.66, \"3\" = 2.25 }: tokens per pass by k";
+    let Some(entries) = node.entries() else {
+        return problems.wrong_type(node, &format!("a table {EXAMPLE}"));
     };
+    if entries.is_empty() {
+        let found = Diagnostic::error("empty-axis", format!("`{}` is empty", node.path)).at(&node.place);
+        return problems.report(found.hint(EXAMPLE));
+    }
     let one = |entry: &Entry| {
         let tokens = number(&entry.node, problems, 1.0);
         let Some(k) = entry.key.parse::<u64>().ok().filter(|k| (1..=LARGEST_K).contains(k)) else {

@@ -47,8 +47,9 @@ pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) 
     for found in missing_peaks(scenario) {
         report(found, "hardware");
     }
-    for found in drafters(scenario) {
-        report(found, "drafters");
+    for (found, label) in drafters(scenario) {
+        let place = root.at(&["drafters", label]).or_else(|| root.get("drafters")).unwrap_or(root).place.clone();
+        problems.report::<()>(found.across_parts().at(&place));
     }
 }
 
@@ -120,20 +121,25 @@ fn missing_peaks(scenario: &Parts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether every drafter suits every target and the draft lengths asked for.
-fn drafters(scenario: &Parts<'_>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+/// Whether every drafter suits every target and the draft lengths asked for, by its label.
+fn drafters<'s>(scenario: &Parts<'s>) -> Vec<(Diagnostic, &'s str)> {
+    let mut all = Vec::new();
     for drafter in scenario.drafters {
-        found.extend(scenario.targets.iter().filter_map(|target| fit(drafter, target)));
-        found.extend(too_long(drafter, scenario.k));
+        let mut found: Vec<Diagnostic> = scenario
+            .targets
+            .iter()
+            .filter_map(|target| fit(drafter, target))
+            .chain(too_long(drafter, scenario.k))
+            .collect();
         let other = drafter.tensor_parallel.filter(|own| scenario.tensor_parallel.iter().any(|target| target != own));
         if let Some(own) = other {
             let message = format!("drafter `{}` on {own} devices beside a target on others", drafter.label);
             let hint = "this version spreads a drafter over the target's devices: leave its tensor_parallel out";
             found.push(Diagnostic::error("not-built-yet", message).hint(hint));
         }
+        all.extend(found.into_iter().map(|one| (one, drafter.label.as_str())));
     }
-    found
+    all
 }
 
 /// Why a drafter does not fit a target.

@@ -214,8 +214,12 @@ fn eagle(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Optio
     let version = fields.required("version", |node, problems| integer(node, problems, 1, 3));
     let draft_vocab = fields.optional("draft_vocab", |node, problems| integer(node, problems, 1, 1 << 24));
     // EAGLE-2 has the head of EAGLE-1 and drafts another tree.
-    let kind = if version == Some(3) { HeadKind::Eagle3 } else { HeadKind::Eagle1 };
-    let head = named_head(&mut fields, &[kind], loader);
+    let kinds: &[HeadKind] = match version {
+        Some(3) => &[HeadKind::Eagle3],
+        Some(_) => &[HeadKind::Eagle1],
+        None => &[HeadKind::Eagle3, HeadKind::Eagle1],
+    };
+    let (kind, head) = (kinds[0], named_head(&mut fields, kinds, loader));
     version?;
     let (draft_vocab, head) = (draft_vocab?, head?);
     let own = if kind == HeadKind::Eagle3 { Some(draft_vocab.unwrap_or(EAGLE3_VOCAB)) } else { draft_vocab };

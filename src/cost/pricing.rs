@@ -171,20 +171,21 @@ fn coefficients(
         device: basis.device.id.clone(),
         family: family.map_or_else(|| "no family".to_owned(), |family| format!("family \"{family}\"")),
     })?;
-    let bandwidth = known.bandwidth.value.get();
-    let kv_bandwidth = known.kv_bandwidth.as_ref().map_or(bandwidth, |known| known.value.get());
     let quantised = additive.quantised.as_ref().filter(|_| model.formats.weight_bytes() < SIXTEEN_BITS);
     let factor = |of: Option<Efficiency>| of.map_or(1.0, Efficiency::get);
     let on_compute = factor(quantised.map(|quantised| quantised.compute.value));
     let on_bandwidth = factor(quantised.map(|quantised| quantised.bandwidth.value));
+    let bandwidth = known.bandwidth.value.get() * on_bandwidth;
+    // Where no efficiency of its own is known, the cache is read like the weights.
+    let kv_bandwidth = known.kv_bandwidth.as_ref().map_or(bandwidth, |known| known.value.get());
     let rate = |efficiency: f64| BytesPerSecond::new(rates.bandwidth.get() * efficiency);
     Ok(Coefficients {
         product: known.product.value,
         attention: known.attention.value,
         moe_layer: additive.moe_layer.value,
         arithmetic: FlopsPerSecond::new(rates.peak.get() * known.compute.value.get() * on_compute),
-        bandwidth: rate(bandwidth * on_bandwidth),
-        kv_bandwidth: rate(kv_bandwidth * on_bandwidth),
+        bandwidth: rate(bandwidth),
+        kv_bandwidth: rate(kv_bandwidth),
         all_reduce: additive.all_reduce.value,
         link: BytesPerSecond::new(link.get() * additive.link.value.get()),
         layer_floor: additive.layer_floor.as_ref().map(|floor| floor.value),

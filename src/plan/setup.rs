@@ -6,7 +6,7 @@ use crate::cost::draft::DraftPricing;
 pub use crate::cost::memory::Footprint;
 use crate::cost::memory::{Demand, usable};
 pub use crate::cost::pass::PassCost;
-use crate::cost::pricing::{Basis, Overheads, Pricing, Unpriceable};
+use crate::cost::pricing::{Basis, Form, Overheads, Pricing, Unpriceable};
 use crate::cost::terms::Without;
 use crate::domain::deployment::MemoryPolicy;
 use crate::domain::device::Device;
@@ -110,7 +110,10 @@ impl<'a> Setup<'a> {
             target,
             pricing,
             drafting,
-            overheads: Overheads::of(basis.engine, basis.without),
+            overheads: match pricing.form {
+                Form::Additive(_) => Overheads::of(basis.engine, basis.without),
+                Form::Aggregate | Form::PerOp => Overheads::NONE,
+            },
             source,
             tree: drafts.and_then(|drafts| drafts.tree),
             stated_share: drafts.and_then(|drafts| drafts.proposing_share),

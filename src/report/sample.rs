@@ -63,7 +63,7 @@ pub struct Panel<'p, 'g> {
     /// Which they are.
     pub plan: &'p PanelPlan<'g>,
     /// Name and per-test acceptance of each acceptance kept, once seen.
-    acceptances: Vec<Option<(AcceptanceLabel, Option<f64>)>>,
+    acceptances: Vec<Option<Named>>,
     /// By (batch, acceptance, k).
     cells: Vec<Option<Point>>,
     /// By (batch, acceptance): the best of every k of the axis.
@@ -71,6 +71,9 @@ pub struct Panel<'p, 'g> {
     /// Draft pass over plain step at the smallest batch, once seen.
     pub cost_ratio: Option<CostRatio>,
 }
+
+/// An acceptance and its alpha, where it has a single one.
+type Named = (AcceptanceLabel, Option<f64>);
 
 /// Values kept of one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +116,7 @@ pub struct CostRatio {
 pub struct Gathered {
     cells: Vec<(usize, usize, Point)>,
     best: Vec<(usize, usize, Point)>,
-    acceptances: Vec<(usize, usize, Option<(AcceptanceLabel, Option<f64>)>)>,
+    acceptances: Vec<(usize, usize, Option<Named>)>,
     ratio: Vec<(usize, CostRatio)>,
 }
 

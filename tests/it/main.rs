@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 #![expect(clippy::disallowed_methods, reason = "tests set their own files up")]
 
+mod additive;
 mod architecture;
 mod bad_inputs;
 mod catalog;
 mod cli;
+mod drafters;
 mod exercises;
 mod explain;
 mod files;
@@ -15,3 +17,4 @@ mod invariants;
 mod program;
 mod readme;
 mod simulate;
+mod validate;

@@ -37,9 +37,10 @@ pub(super) fn add(ops: &mut Ops, gqa: &Gqa, group: &LayerGroup, of: &Whole<'_>) 
     );
 }
 
-/// Keys that the new tokens of one sequence see: the triangle inside the block, cut at the window.
+/// Keys that the new tokens of one sequence see: the triangle inside the block, cut at the window. Tokens
+/// are whole where the context, a mean, is not: those that see less than a window are counted down.
 pub(super) fn keys(context: f64, new_tokens: f64, window: Option<u64>) -> f64 {
-    let growing = window.map_or(new_tokens, |window| (window as f64 - context).clamp(0.0, new_tokens));
+    let growing = window.map_or(new_tokens, |window| (window as f64 - context).floor().clamp(0.0, new_tokens));
     let full = window.map_or(0.0, |window| (new_tokens - growing) * window as f64);
     growing * context + growing * (growing + 1.0) / 2.0 + full
 }
@@ -58,5 +59,8 @@ mod tests {
             let expected = each.sum::<u64>() as f64;
             assert!((keys(context as f64, new as f64, window) - expected).abs() < 1e-9, "{context} {new} {window:?}");
         }
+        // 1023.5 and then 1024 four times; no token sees more than its window.
+        assert!((keys(1022.5, 5.0, Some(1024)) - 5119.5).abs() < 1e-9);
+        assert!((keys(1023.75, 1.0, Some(1024)) - 1024.0).abs() < 1e-9);
     }
 }
