@@ -146,6 +146,7 @@ fn described(loaded: &Loaded, explained: &Explained) -> Value {
 fn trust(block: &Block<'_>) -> Vec<String> {
     std::iter::once(trust::profile(block.engine, block.setup.target()))
         .chain(block.drafter.map(|drafter| trust::drafter(drafter, block.engine)))
+        .chain(trust::note(block.engine))
         .collect()
 }
 

@@ -192,6 +192,10 @@ fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
     if marks.carried {
         notes.push("~: tokens per pass carried over from another k than was measured".to_owned());
     }
+    let engine = panel.plan.block.engine;
+    if panel.plan.block.drafter.is_some() && engine.additive().is_some() && panel.plan.k.values.contains(&0) {
+        notes.push("k=0 keeps the drafter loaded: what that costs is not known, and counted as nothing".to_owned());
+    }
     if let Some(cost) = panel.cost_ratio {
         notes.push(format!("one draft pass costs {:.2} of a plain step at batch {}", cost.ratio, cost.batch));
     }

@@ -20,6 +20,7 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
         }
     }
     let strictest = scenario.engines.iter().find(|engine| engine.additive().is_some()).or(scenario.engines.first());
+    lines.extend(scenario.engines.iter().filter_map(note));
     lines.extend(strictest.into_iter().flat_map(|engine| scenario.drafters.iter().map(|one| drafter(one, engine))));
     if scenario.drafters.is_empty() {
         lines.push("no drafter: only plain decoding is priced".to_owned());
@@ -59,10 +60,15 @@ pub fn profile(engine: &Engine, target: &Model) -> String {
             )
         }
     };
-    let note = engine.note.as_ref().filter(|_| additive.status == Status::Assumed);
-    let note = note.map_or_else(String::new, |note| format!(". {note}"));
     let approximate = if target.approximate { format!("; {} is approximate", target.id) } else { String::new() };
-    format!("engine {}: {status}; {error}{approximate}{note}", engine.id)
+    format!("engine {}: {status}; {error}{approximate}", engine.id)
+}
+
+/// What the user of an engine profile should know beside its errors.
+#[must_use]
+pub fn note(engine: &Engine) -> Option<String> {
+    engine.additive()?;
+    engine.note.as_ref().map(|note| format!("engine {}: {note}", engine.id))
 }
 
 fn percent(share: f64) -> String {
