@@ -9,6 +9,7 @@ pub mod figures;
 pub mod json;
 pub mod manifest;
 pub mod number;
+pub mod pick;
 pub mod sample;
 pub mod simulation;
 pub mod table;

@@ -5,7 +5,8 @@ use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::report::number::times;
-use crate::report::sample::{Panel, Point, Sample, spread};
+use crate::report::pick::spread;
+use crate::report::sample::{Panel, Point, Sample};
 use crate::units::Bytes;
 
 /// More panels than this are summed up.

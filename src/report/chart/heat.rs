@@ -9,7 +9,8 @@ use crate::report::chart::frame::{Pen, frame, tiles, write};
 use crate::report::chart::palette::{FAINT, GRID, INK, diverging, on};
 use crate::report::chart::spec::{Heading, Heat, HeatPlot};
 use crate::report::number::{compact, times};
-use crate::report::sample::{Point, spread};
+use crate::report::pick::spread;
+use crate::report::sample::Point;
 
 /// Draws the whole chart.
 pub(super) fn draw<DB: DrawingBackend>(

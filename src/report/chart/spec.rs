@@ -1,7 +1,8 @@
 //! What charts show, as plain values.
 
 use crate::report::chart::bodies::{Bars, RooflinePlot, Scatter, Stacks};
-use crate::report::sample::{Panel, Point, Sample, spread, spread_by_factor};
+use crate::report::pick::{spread, spread_by_factor};
+use crate::report::sample::{Panel, Point, Sample};
 use crate::report::table::{MOST_PANELS, heading};
 use crate::report::trust;
 

@@ -9,7 +9,7 @@ use crate::domain::simulate::Simulate;
 use crate::report::chart::bodies::{BarPlot, Bars};
 use crate::report::chart::spec::{Body, Chart, Heading};
 use crate::report::number::shortest;
-use crate::report::sample::spread;
+use crate::report::pick::spread;
 use crate::report::simulation::trust;
 use crate::units::Probability;
 
