@@ -16,7 +16,7 @@ use crate::plan::point::Point;
 use crate::report::chart;
 use crate::report::explanation::{self, Explained};
 use crate::report::manifest::manifest;
-use crate::report::number::shortest;
+use crate::report::number::brief;
 use crate::report::table::{self, Style};
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
@@ -127,7 +127,7 @@ fn who(block: &Block<'_>) -> String {
 fn rounds(block: &Block<'_>, k: u64, alpha: Option<f64>) -> String {
     let Some(drafter) = block.drafter else { return "no drafter".to_owned() };
     let model = drafter.source.model().map_or_else(String::new, |model| format!(" ({})", model.id));
-    let alpha = alpha.map_or_else(String::new, |alpha| format!(", alpha {}", shortest(alpha)));
+    let alpha = alpha.map_or_else(String::new, |alpha| format!(", alpha {}", brief(alpha)));
     format!("drafter {}{model}, k {k}{alpha}", drafter.label)
 }
 

@@ -7,7 +7,7 @@ use crate::cost::pass::Timing;
 use crate::cost::terms::{Terms, class};
 use crate::plan::point::{Part, PassApart, Point};
 use crate::plan::speedup::speedup;
-use crate::report::number::shortest;
+use crate::report::number::brief;
 use crate::report::table::{Style, composed, right, table};
 use crate::report::{csv, json};
 use crate::sweep::row::Cell;
@@ -188,7 +188,7 @@ fn factors_text(explained: &Explained, style: Style) -> String {
     let factors = explained.factors();
     let mut table = table(&["what", "in plain steps", "speedup so far"].map(str::to_owned), style);
     let mut cost = 0.0;
-    let alpha = explained.alpha.map_or_else(String::new, |alpha| format!(" at alpha {}", shortest(alpha)));
+    let alpha = explained.alpha.map_or_else(String::new, |alpha| format!(" at alpha {}", brief(alpha)));
     let first = format!("{:.3} tokens per pass{alpha}, k = {}", factors.tokens_per_pass, explained.k);
     table.add_row([first, "1.000".to_owned(), format!("{:.3}x", factors.tokens_per_pass)].map(right));
     let steps = [("verification", factors.verify), ("all drafts", factors.draft), ("overhead", factors.overhead)];

@@ -20,6 +20,19 @@ pub(super) fn plain(text: &str) -> &str {
     text.strip_suffix(".0").unwrap_or(text)
 }
 
+/// A number for people: in its shortest form, or with four decimals where that is long.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!([0.65, 0.622_139_25].map(specplan::report::number::brief), ["0.65", "0.6221"]);
+/// ```
+#[must_use]
+pub fn brief(value: f64) -> String {
+    let text = shortest(value);
+    if text.len() > 6 { format!("{value:.4}") } else { text }
+}
+
 /// A count in few characters, for axes.
 ///
 /// # Examples

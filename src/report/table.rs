@@ -8,6 +8,7 @@ use crate::report::number::times;
 use crate::report::pick::spread;
 use crate::report::sample::{Panel, Point, Sample};
 use crate::units::Bytes;
+use crate::words::Roofline;
 
 /// More panels than this are summed up.
 pub const MOST_PANELS: usize = 4;
@@ -56,10 +57,11 @@ fn is_whole(panel: &Panel<'_, '_>) -> bool {
 pub fn heading(panel: &Panel<'_, '_>) -> String {
     let labels = &panel.plan.block.labels;
     let drafter = labels.drafter.map_or_else(|| "no drafter".to_owned(), |label| format!("drafter {label}"));
+    let form = if labels.roofline == Roofline::Additive { "form" } else { "roofline" };
     let devices = if labels.tensor_parallel > 1 { format!("{} x ", labels.tensor_parallel) } else { String::new() };
     format!(
-        "{devices}{}, target {}, {drafter}, context {}, engine {} ({} roofline)",
-        labels.hardware, labels.target, panel.plan.context, labels.engine, labels.roofline
+        "{devices}{}, target {}, {drafter}, context {}, engine {} ({} {})",
+        labels.hardware, labels.target, panel.plan.context, labels.engine, labels.roofline, form
     )
 }
 

@@ -1,6 +1,7 @@
 //! What the charts of an explained point show: its passes under the roofline, and a round beside plain
 //! decoding.
 
+use crate::cost::pass::Timing;
 use crate::plan::point::PassApart;
 use crate::report::chart::bodies::{PassSpots, RoofSpot, RooflinePlot, Stack, Stacks};
 use crate::report::chart::spec::{Body, Chart, Heading};
@@ -36,8 +37,10 @@ fn roofline(explained: &Explained, title: &str, trust: &[String]) -> Chart {
         title: format!("Roofline: {title}"),
         subtitle: explained.heading.clone(),
         caption: format!(
-            "Line: {} and {}. Left of its bend bytes decide, right of it arithmetic. Filled: a whole pass; rings: its operators.",
-            rates.bandwidth, rates.peak
+            "Line: {} and {}. Left of its bend bytes decide, right of it arithmetic. Filled: a whole pass{}; rings: its operators.",
+            rates.bandwidth,
+            rates.peak,
+            if matches!(point.plain.cost.timing, Timing::Added(_)) { " as the engine runs it" } else { "" }
         ),
         trust: trust.to_vec(),
     };
