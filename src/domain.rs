@@ -16,5 +16,6 @@ pub mod law;
 pub mod layers;
 pub mod measurement;
 pub mod model;
+pub mod recurrent;
 pub mod scenario;
 pub mod simulate;

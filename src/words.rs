@@ -94,6 +94,8 @@ words!(
         Absorb = "absorb",
         /// Scores and values.
         Attention = "attention",
+        /// A state of fixed size is read, updated and written.
+        State = "state",
         /// The output is projected.
         O = "o",
         /// Experts are picked.

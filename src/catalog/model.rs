@@ -4,7 +4,7 @@ use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, one_or_many, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
-use crate::domain::attention::{Attention, Gqa, Mla};
+use crate::domain::attention::{Attention, Gqa, Linear, Mla, Ssm, SsmForm};
 use crate::domain::ffn::{Ffn, Moe};
 use crate::domain::head::Head;
 use crate::domain::layers::{Extras, LayerGroup, Layers};
@@ -148,7 +148,7 @@ fn head(node: &Node, problems: &mut Problems) -> Option<Head> {
     Some(Head { kind: kind?, draft_vocab: draft_vocab?, copies: modules?.unwrap_or(1) })
 }
 
-const ATTENTION: Keys = Keys { known: &["gqa", "mla"], later: &["linear", "ssm"] };
+const ATTENTION: Keys = Keys::all(&["gqa", "mla", "linear", "ssm", "none"]);
 const FFN: Keys = Keys::all(&["gated", "plain", "moe", "none"]);
 
 fn group(node: &Node, problems: &mut Problems) -> Option<LayerGroup> {
@@ -163,9 +163,15 @@ fn attention(node: &Node, problems: &mut Problems) -> Option<Attention> {
     let mut fields = Fields::open(node, &ATTENTION, problems)?;
     let gqa = fields.optional("gqa", gqa);
     let mla = fields.optional("mla", mla);
+    let linear = fields.optional("linear", linear);
+    let ssm = fields.optional("ssm", ssm);
+    fields.optional("none", |node, problems| Fields::open(node, &Keys::all(&[]), problems).map(|_| ()));
     match kind_key(node, ATTENTION.known, problems)? {
         KindKey::One("gqa") => gqa.flatten().map(Attention::Gqa),
-        KindKey::One(_) => mla.flatten().map(Attention::Mla),
+        KindKey::One("mla") => mla.flatten().map(Attention::Mla),
+        KindKey::One("linear") => linear.flatten().map(Attention::Linear),
+        KindKey::One("ssm") => ssm.flatten().map(Attention::Ssm),
+        KindKey::One(_) => Some(Attention::None),
         KindKey::Absent => no_kind(node, &ATTENTION, "gqa = { heads = 32, kv_heads = 8, head_dim = 128 }", problems),
     }
 }
@@ -197,6 +203,53 @@ fn mla(node: &Node, problems: &mut Problems) -> Option<Mla> {
     let qk_rope = fields.required("qk_rope", whole);
     let v_head = fields.required("v_head", whole);
     Mla::new(heads?, q_lora?, kv_lora?, [qk_nope?, qk_rope?, v_head?]).ok()
+}
+
+fn linear(node: &Node, problems: &mut Problems) -> Option<Linear> {
+    let keys = Keys::all(&["key_heads", "value_heads", "key_dim", "value_dim", "conv"]);
+    let mut fields = Fields::open(node, &keys, problems)?;
+    let key_heads = fields.required("key_heads", whole);
+    let value_heads = fields.required("value_heads", whole);
+    let key_dim = fields.required("key_dim", whole);
+    let value_dim = fields.required("value_dim", whole);
+    let conv = fields.required("conv", whole);
+    match Linear::new([key_heads?, value_heads?], [key_dim?, value_dim?], conv?) {
+        Ok(linear) => Some(linear),
+        Err(error) => uneven(&error.to_string(), node, problems),
+    }
+}
+
+/// Mamba-2 with heads and groups, or Mamba with channels and a rank.
+fn ssm(node: &Node, problems: &mut Problems) -> Option<Ssm> {
+    let keys = Keys::all(&["heads", "head_dim", "groups", "inner", "dt_rank", "state", "conv"]);
+    let mut fields = Fields::open(node, &keys, problems)?;
+    let state = fields.required("state", whole);
+    let conv = fields.required("conv", whole);
+    let form = if fields.has("inner") || fields.has("dt_rank") {
+        let inner = fields.required("inner", whole);
+        let dt_rank = fields.required("dt_rank", whole);
+        for key in ["heads", "head_dim", "groups"] {
+            fields.optional(key, |node, problems| {
+                let found = Diagnostic::error("conflict", format!("`{key}` belongs to a layer with heads"));
+                problems
+                    .report::<()>(found.at(&node.place).hint("keep inner and dt_rank, or heads, head_dim and groups"))
+            });
+        }
+        SsmForm::Ranked { inner: inner?, dt_rank: dt_rank? }
+    } else {
+        let heads = fields.required("heads", whole);
+        let head_dim = fields.required("head_dim", whole);
+        let groups = fields.required("groups", whole);
+        SsmForm::Heads { heads: heads?, head_dim: head_dim?, groups: groups? }
+    };
+    match Ssm::new(form, state?, conv?) {
+        Ok(ssm) => Some(ssm),
+        Err(error) => uneven(&error.to_string(), node, problems),
+    }
+}
+
+fn uneven<T>(error: &str, node: &Node, problems: &mut Problems) -> Option<T> {
+    problems.report(Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place))
 }
 
 fn ffn(node: &Node, problems: &mut Problems) -> Option<Ffn> {

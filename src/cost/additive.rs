@@ -44,10 +44,10 @@ pub fn product_kernels(layers: &Layers, each: Seconds) -> Seconds {
     each * layers.products()
 }
 
-/// Fixed time of attention: `layers x t_attention`.
+/// Fixed time of attention of any kind: `layers that have one x t_attention`.
 #[must_use]
 pub fn attention_kernels(layers: &Layers, each: Seconds) -> Seconds {
-    each * layers.layers()
+    each * layers.attention_layers()
 }
 
 /// Fixed time of routing: `layers of experts x t_moe_layer`.
@@ -76,17 +76,17 @@ pub fn kv(bytes: Bytes, bandwidth: BytesPerSecond) -> Seconds {
     bytes / bandwidth
 }
 
-/// Start of the all-reduces: two a layer, none on a single device.
+/// Start of the all-reduces: one after each attention and each feed-forward part, none on a single device.
 #[must_use]
 pub fn all_reduce_start(layers: &Layers, placement: &Placement, each: Seconds) -> Seconds {
-    if placement.devices == 1 { Seconds::ZERO } else { each * (2.0 * layers.layers()) }
+    if placement.devices == 1 { Seconds::ZERO } else { each * layers.sublayers() }
 }
 
-/// What the all-reduces send: `2 layers x 2 (n - 1) / n x 2 tokens h / (eta x link)`.
+/// What the all-reduces send: `parts x 2 (n - 1) / n x 2 tokens h / (eta x link)`, with two parts a layer.
 #[must_use]
 pub fn all_reduce_traffic(layers: &Layers, placement: &Placement, tokens: f64, link: BytesPerSecond) -> Seconds {
     let bytes = placement.all_reduce_bytes(layers, tokens);
-    ring_all_reduce(bytes, placement.devices, link, Seconds::ZERO) * (2.0 * layers.layers())
+    ring_all_reduce(bytes, placement.devices, link, Seconds::ZERO) * layers.sublayers()
 }
 
 /// What is missing to `layers x t_layer_floor` where launches, not the device, set the pace.

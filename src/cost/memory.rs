@@ -15,11 +15,13 @@ pub struct Held {
     pub weights: Bytes,
     /// KV cache, by the tokens that layers keep. Empty: nothing is kept.
     pub kv: Vec<KvShare>,
+    /// State of one sequence that does not grow, once for each position that a round may go back to.
+    pub state: Bytes,
 }
 
 impl Held {
     /// Nothing: no drafter, or one that takes no memory.
-    pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv: Vec::new() };
+    pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv: Vec::new(), state: Bytes::ZERO };
 
     /// Of a model on each of `devices` devices: an even share of the weights, KV by heads.
     #[must_use]
@@ -39,13 +41,16 @@ impl Held {
                 })
                 .collect(),
         };
-        Self { weights: model.weight_bytes_held() * placement.share(), kv }
+        let state = model.state_bytes_per_sequence() * placement.share();
+        Self { weights: model.weight_bytes_held() * placement.share(), kv, state }
     }
 
-    /// KV bytes of one sequence: for each share the slots that its layers keep.
+    /// KV bytes of one sequence: for each share the slots that its layers keep; and its state, of which a
+    /// verification of k drafts keeps k + 1.
     fn kv_bytes(&self, context: u64, k: u64, block_tokens: NonZeroU64) -> Bytes {
         let of_share = |share: &KvShare| share.bytes_per_token * slots(context, k, share.window, block_tokens) as f64;
-        self.kv.iter().map(of_share).sum()
+        let grown: Bytes = self.kv.iter().map(of_share).sum();
+        grown + self.state * (k as f64 + 1.0)
     }
 }
 
@@ -128,7 +133,7 @@ impl Demand {
     /// use specplan::domain::model::KvShare;
     /// use specplan::units::Bytes;
     /// let share = |kv| KvShare { bytes_per_token: Bytes::new(kv), window: None };
-    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv: vec![share(kv)] };
+    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv: vec![share(kv)], state: Bytes::ZERO };
     /// let demand = Demand { target: held(16.06e9, 131072.0), drafter: held(2.47e9, 32768.0), reserve: Bytes::ZERO, block_tokens: NonZeroU64::new(16).unwrap() };
     /// // 2048 + 4 + 1 = 2053 slots become 2064; 2064 x 163840 bytes.
     /// assert_eq!(demand.bytes_per_sequence(2048, 4).get(), 338_165_760.0);
@@ -170,7 +175,7 @@ impl Demand {
     /// use specplan::domain::model::KvShare;
     /// use specplan::units::Bytes;
     /// let share = |kv| KvShare { bytes_per_token: Bytes::new(kv), window: None };
-    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv: vec![share(kv)] };
+    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv: vec![share(kv)], state: Bytes::ZERO };
     /// let demand = Demand { target: held(10.0, 2.0), drafter: Held::NOTHING, reserve: Bytes::new(5.0), block_tokens: NonZeroU64::MIN };
     /// // (100 - 5 - 10) / (2 x (3 + 1)) = 10.6
     /// assert_eq!(demand.max_batch(Bytes::new(100.0), 3, 0), Some(10));

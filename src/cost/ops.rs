@@ -7,6 +7,7 @@ mod ffn;
 mod gqa;
 mod mla;
 mod moe;
+mod recurrent;
 
 pub use moe::distinct_experts;
 
@@ -104,6 +105,9 @@ impl Ops {
             match &group.attention {
                 Attention::Gqa(gqa) => gqa::add(&mut ops, gqa, group, &of),
                 Attention::Mla(mla) => mla::add(&mut ops, mla, group, &of),
+                Attention::Linear(linear) => recurrent::linear(&mut ops, linear, group, &of),
+                Attention::Ssm(ssm) => recurrent::ssm(&mut ops, ssm, group, &of),
+                Attention::None => {}
             }
             match group.ffn.moe() {
                 Some(moe) => moe::add(&mut ops, moe, group, &of),

@@ -103,7 +103,7 @@ pub fn pass(model: &Model, pricing: &Pricing, shape: PassShape) -> PassCost {
 fn network(layers: &Layers, pricing: &Pricing, shape: PassShape) -> Seconds {
     let placement = &pricing.placement;
     let bytes = placement.all_reduce_bytes(layers, shape.new_tokens());
-    ring_all_reduce(bytes, placement.devices, placement.link, Seconds::ZERO) * (2.0 * layers.layers())
+    ring_all_reduce(bytes, placement.devices, placement.link, Seconds::ZERO) * layers.sublayers()
 }
 
 /// One maximum over the sums.

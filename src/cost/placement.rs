@@ -42,11 +42,7 @@ impl Placement {
     pub fn check(&self, model: &Model) -> Result<(), Unsplittable> {
         let Shape::Layers(layers) = &model.shape else { return Ok(()) };
         for group in layers.groups() {
-            let kv_heads = match group.attention {
-                Attention::Gqa(gqa) => gqa.kv_heads(),
-                // Each device holds a share of the heads and the whole latent.
-                Attention::Mla(mla) => mla.heads(),
-            };
+            let Some(kv_heads) = group.attention.shared_heads() else { continue };
             if !kv_heads.is_multiple_of(self.devices) && !self.devices.is_multiple_of(kv_heads) {
                 return Err(Unsplittable { model: model.id.clone(), kv_heads, devices: self.devices });
             }
@@ -73,12 +69,14 @@ impl Placement {
         (kv_heads / self.devices as f64).max(1.0) / kv_heads
     }
 
-    /// Share of a layer's KV cache on each device: that of its KV heads; a latent is kept on every device.
+    /// Share of a layer's KV cache or state on each device: that of its heads; a latent is kept on every
+    /// device.
     #[must_use]
     pub fn cache_share(&self, attention: &Attention) -> f64 {
         match attention {
             Attention::Gqa(gqa) => self.kv_share(gqa),
-            Attention::Mla(_) => 1.0,
+            Attention::Mla(_) | Attention::None => 1.0,
+            Attention::Linear(_) | Attention::Ssm(_) => self.share(),
         }
     }
 

@@ -1,12 +1,20 @@
 //! How the tokens of a sequence look at each other.
 
-/// The attention of a layer.
+pub use crate::domain::recurrent::{Linear, NoState, Ssm, SsmForm};
+
+/// The attention of a layer, or what stands in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attention {
     /// Grouped queries; with as many KV heads as heads it is plain multi-head attention.
     Gqa(Gqa),
     /// A latent vector stands for keys and values.
     Mla(Mla),
+    /// A matrix for each head that every token updates: no cache that grows.
+    Linear(Linear),
+    /// A state-space layer: no cache that grows.
+    Ssm(Ssm),
+    /// The layer has none.
+    None,
 }
 
 impl Attention {
@@ -16,17 +24,40 @@ impl Attention {
     /// # Formula
     ///
     /// ```text
-    /// gqa  inputs (H + 2 K) d + H d h
-    /// mla  inputs r_q + r_q H (n + p) + inputs (r + p) + r H (n + v) + H v h     without r_q: inputs H (n + p)
+    /// gqa     inputs (H + 2 K) d + H d h
+    /// mla     inputs r_q + r_q H (n + p) + inputs (r + p) + r H (n + v) + H v h     without r_q: inputs H (n + p)
+    /// linear  inputs (2 K d_k + 2 V d_v + 2 V) + V d_v h
+    /// ssm     inputs (2 i + 2 g n + H) + i h                with ranked steps: inputs 2 i + i (r + 2 n) + r i + i h
     /// ```
     ///
     /// r_q, r: ranks of queries and of the latent; n, p, v: widths of a head's plain part, its rotary part
-    /// and its values (DeepSeek-V2, arXiv 2405.04434).
+    /// and its values (DeepSeek-V2, arXiv 2405.04434). K, V: key and value heads of widths d_k, d_v, with a
+    /// gate as wide as the values and two numbers for each value head (Gated DeltaNet, arXiv 2412.06464).
+    /// i: inner width, g: groups, n: state (Mamba-2, arXiv 2405.21060; ranked: Mamba, arXiv 2312.00752).
     #[must_use]
     pub fn params(&self, inputs: f64, hidden: f64) -> f64 {
         match self {
             Self::Gqa(gqa) => inputs * gqa.projected_width() + gqa.query_width() * hidden,
             Self::Mla(mla) => mla.projection_params(inputs) + mla.absorb_params() + mla.output_width() * hidden,
+            Self::Linear(linear) => inputs * linear.projected_width() + linear.value_width() * hidden,
+            Self::Ssm(ssm) => ssm.projection_params(inputs) + ssm.inner() * hidden,
+            Self::None => 0.0,
+        }
+    }
+
+    /// Parameters beside the matrices: filters, decays, steps, inner normalisations. `qk_norm` and `qkv_bias`
+    /// are those of the model.
+    #[must_use]
+    pub fn small_params(&self, qkv_bias: bool, qk_norm: bool) -> f64 {
+        match self {
+            Self::Gqa(gqa) => {
+                let bias = if qkv_bias { gqa.query_width() + 2.0 * gqa.kv_width() } else { 0.0 };
+                bias + if qk_norm { 2.0 * gqa.head_dim() } else { 0.0 }
+            }
+            Self::Mla(mla) => mla.norm_params(),
+            Self::Linear(linear) => linear.small_params(),
+            Self::Ssm(ssm) => ssm.small_params(),
+            Self::None => 0.0,
         }
     }
 
@@ -36,6 +67,17 @@ impl Attention {
         match self {
             Self::Gqa(gqa) => 2.0 * gqa.kv_width(),
             Self::Mla(mla) => mla.latent_width(),
+            Self::Linear(_) | Self::Ssm(_) | Self::None => 0.0,
+        }
+    }
+
+    /// Values of a sequence's state, and of the tail that its filter keeps, in one layer.
+    #[must_use]
+    pub const fn state_values(&self) -> (f64, f64) {
+        match self {
+            Self::Linear(linear) => linear.state_values(),
+            Self::Ssm(ssm) => ssm.state_values(),
+            Self::Gqa(_) | Self::Mla(_) | Self::None => (0.0, 0.0),
         }
     }
 
@@ -44,18 +86,41 @@ impl Attention {
     pub const fn window(&self) -> Option<u64> {
         match self {
             Self::Gqa(gqa) => gqa.window(),
-            Self::Mla(_) => None,
+            _ => None,
+        }
+    }
+
+    /// Whether every token before is in a cache that grows.
+    #[must_use]
+    pub const fn sees_all(&self) -> bool {
+        matches!(self, Self::Gqa(Gqa { window: None, .. }) | Self::Mla(_))
+    }
+
+    /// Heads that devices can share: one number must divide the other; none where there is no attention.
+    #[must_use]
+    pub const fn shared_heads(&self) -> Option<u64> {
+        match self {
+            Self::Gqa(gqa) => Some(gqa.kv_heads()),
+            Self::Mla(mla) => Some(mla.heads),
+            Self::Linear(linear) => Some(linear.key_heads),
+            Self::Ssm(ssm) => Some(ssm.splits()),
+            Self::None => None,
         }
     }
 
     /// Matrix products of a layer that start a kernel each: qkv and o; of a latent one the two that go
-    /// down and up, the two that absorb keys and values, and o.
+    /// down and up, the two that absorb keys and values, and o; of a linear one qkv with its gate, the two
+    /// numbers of each head, and o; of a state-space layer in and out, with ranked steps two more.
     #[must_use]
     pub const fn products(&self) -> f64 {
         match self {
             Self::Gqa(_) => 2.0,
             Self::Mla(Mla { q_lora: Some(_), .. }) => 5.0,
             Self::Mla(_) => 4.0,
+            Self::Linear(_) => 3.0,
+            Self::Ssm(Ssm { form: SsmForm::Heads { .. }, .. }) => 2.0,
+            Self::Ssm(_) => 4.0,
+            Self::None => 0.0,
         }
     }
 }

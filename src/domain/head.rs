@@ -133,7 +133,7 @@ pub fn derived(target: &Model, head: Head) -> Result<Model, NoHead> {
 }
 
 const fn full(group: &LayerGroup) -> bool {
-    group.attention.window().is_none()
+    group.attention.sees_all()
 }
 
 /// A dense feed-forward part as wide as what one token passes through.

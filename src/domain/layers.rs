@@ -230,11 +230,27 @@ impl Layers {
         self.groups.iter().filter(|group| group.ffn.moe().is_some()).map(|group| group.count as f64).sum()
     }
 
+    /// Attention and feed-forward parts, which each layer has one of each but for those without: each has a
+    /// normalisation before it and, on several devices, an all-reduce after it.
+    #[must_use]
+    pub fn sublayers(&self) -> f64 {
+        let parts = |group: &LayerGroup| [group.attention != Attention::None, group.ffn != Ffn::None];
+        let of_group = |group: &LayerGroup| {
+            group.count as f64 * parts(group).map(|part| f64::from(u8::from(part))).iter().sum::<f64>()
+        };
+        self.groups.iter().map(of_group).sum()
+    }
+
+    /// Layers with attention of any kind.
+    #[must_use]
+    pub fn attention_layers(&self) -> f64 {
+        self.groups.iter().filter(|group| group.attention != Attention::None).map(|group| group.count as f64).sum()
+    }
+
     /// Parameters of all normalisations before and after layers.
     #[must_use]
     pub fn norm_params(&self) -> f64 {
-        let of_group = |group: &LayerGroup| group.count as f64 * if group.ffn == Ffn::None { 1.0 } else { 2.0 };
-        let vectors: f64 = self.groups.iter().map(of_group).sum::<f64>() + 1.0;
+        let vectors = self.sublayers() + 1.0;
         let parts = match self.extras.norm {
             NormKind::Rms => 1.0,
             NormKind::Layer => 2.0,
@@ -287,21 +303,12 @@ impl Layers {
 
     /// Biases and inner normalisations of one layer.
     fn extra_params_of(&self, group: &LayerGroup) -> f64 {
-        let (qkv_bias, qk_norm) = match group.attention {
-            Attention::Gqa(gqa) => (gqa.query_width() + 2.0 * gqa.kv_width(), 2.0 * gqa.head_dim()),
-            Attention::Mla(_) => (0.0, 0.0),
-        };
-        let latent_norms = match group.attention {
-            Attention::Gqa(_) => 0.0,
-            Attention::Mla(mla) => mla.norm_params(),
-        };
-        let qkv_bias = if self.extras.qkv_bias { qkv_bias } else { 0.0 };
-        let qk_norm = if self.extras.qk_norm { qk_norm } else { 0.0 };
+        let inner = group.attention.small_params(self.extras.qkv_bias, self.extras.qk_norm);
         let mlp_bias = match group.ffn {
             Ffn::Gated { .. } if self.extras.mlp_bias => 2.0 * group.ffn.intermediate() + self.hidden(),
             Ffn::Plain { .. } if self.extras.mlp_bias => group.ffn.intermediate() + self.hidden(),
             _ => 0.0,
         };
-        qkv_bias + qk_norm + latent_norms + mlp_bias
+        inner + mlp_bias
     }
 }

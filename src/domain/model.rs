@@ -169,6 +169,11 @@ impl CountedFormat {
     }
 }
 
+/// Engines keep the states of linear attention and state-space layers in 32 bits (`mamba_ssm_dtype` of public
+/// configurations), and the tails of their filters in 16.
+const STATE_BYTES: f64 = 4.0;
+const FILTER_BYTES: f64 = 2.0;
+
 /// KV cache of layers that keep the same tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KvShare {
@@ -248,6 +253,23 @@ impl Model {
     pub fn kv_share(&self, group: &LayerGroup) -> KvShare {
         let values = group.attention.kv_values() * group.count as f64;
         KvShare { bytes_per_token: Bytes::new(values * self.formats.kv_bytes()), window: group.attention.window() }
+    }
+
+    /// Bytes of one sequence's state in a group of layers, with the tail of the filter.
+    #[must_use]
+    pub fn state_bytes(&self, group: &LayerGroup) -> Bytes {
+        let (state, tail) = group.attention.state_values();
+        let bytes = state * STATE_BYTES + tail * FILTER_BYTES;
+        Bytes::new(bytes * group.count as f64)
+    }
+
+    /// Bytes of one sequence's state in all layers: what does not grow with the context.
+    #[must_use]
+    pub fn state_bytes_per_sequence(&self) -> Bytes {
+        match &self.shape {
+            Shape::Aggregate(_) => Bytes::ZERO,
+            Shape::Layers(layers) => layers.groups().iter().map(|group| self.state_bytes(group)).sum(),
+        }
     }
 
     /// Bytes that one token of one sequence takes in the KV cache while every layer keeps it.

@@ -11,7 +11,7 @@ use crate::domain::layers::Layers;
 use crate::domain::model::{Model, Shape};
 use crate::report::figures;
 use crate::report::number::shortest;
-use crate::units::{BytesPerSecond, FlopsPerSecond};
+use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond};
 use crate::words::{Dtype, Word};
 
 /// One line of a list: a cell for each column.
@@ -142,6 +142,7 @@ pub fn model(model: &Model) -> String {
         ),
         line("weights", &format!("{} in {}", model.weight_bytes_held(), formats.weights())),
         line("KV cache", &format!("{} bytes a token in {}", count(model.kv_bytes_per_token().get()), formats.kv())),
+        state(model),
         line("computes in", formats.activations.as_str()),
         line("source", model.source.as_deref().unwrap_or("not stated")),
     ]);
@@ -175,6 +176,16 @@ fn shape(layers: &Layers) -> Vec<String> {
     lines
 }
 
+/// The state of one sequence, if there is one that does not grow.
+fn state(model: &Model) -> String {
+    let bytes = model.state_bytes_per_sequence();
+    if bytes > Bytes::ZERO {
+        line("state", &format!("{bytes} a sequence, whatever the context"))
+    } else {
+        String::new()
+    }
+}
+
 fn attention(attention: &Attention) -> String {
     match attention {
         Attention::Gqa(gqa) => {
@@ -184,6 +195,9 @@ fn attention(attention: &Attention) -> String {
             format!("{heads} heads, {kv_heads} KV heads of {}{window}{gate}", gqa.head_dim())
         }
         Attention::Mla(mla) => format!("{} heads over a latent of {}", mla.heads(), mla.latent_width()),
+        Attention::Linear(_) => format!("linear attention, {} values of state", attention.state_values().0),
+        Attention::Ssm(_) => format!("a state space of {} values", attention.state_values().0),
+        Attention::None => "no attention".to_owned(),
     }
 }
 

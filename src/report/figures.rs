@@ -67,6 +67,7 @@ pub fn model(model: &Model) -> Value {
         "matmul_params": model.matmul_params(),
         "total_params": model.total_params(),
         "kv_bytes_per_token": model.kv_bytes_per_token().get(),
+        "state_bytes_per_sequence": model.state_bytes_per_sequence().get(),
         "weights": model.formats.weights().as_str(),
         "activations": model.formats.activations.as_str(),
         "kv": model.formats.kv().as_str(),
@@ -109,5 +110,17 @@ fn attention(attention: &Attention) -> Value {
             "rank": mla.rank(),
             "output_width": mla.output_width(),
         } }),
+        Attention::Linear(linear) => json!({ "linear": {
+            "projected_width": linear.projected_width(),
+            "value_width": linear.value_width(),
+            "state_values": attention.state_values().0,
+            "filter_values": attention.state_values().1,
+        } }),
+        Attention::Ssm(ssm) => json!({ "ssm": {
+            "inner": ssm.inner(),
+            "state_values": attention.state_values().0,
+            "filter_values": attention.state_values().1,
+        } }),
+        Attention::None => json!({ "none": {} }),
     }
 }
