@@ -10,6 +10,7 @@ mod acceptance;
 mod check;
 mod drafter;
 mod engine;
+mod formats;
 mod hardware;
 mod inherit;
 mod model;

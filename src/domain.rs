@@ -11,6 +11,7 @@ pub mod device;
 pub mod drafter;
 pub mod engine;
 pub mod ffn;
+pub mod formats;
 pub mod head;
 pub mod law;
 pub mod layers;

@@ -53,6 +53,12 @@ macro_rules! words {
     };
 }
 
+mod measured;
+mod output;
+
+pub use measured::{Class, MeasuredDrafter, Policy};
+pub use output::{ColorChoice, FileForm, Format, ListFormat};
+
 words!(
     /// How a pass is priced.
     Roofline {
@@ -182,58 +188,6 @@ words!(
 );
 
 words!(
-    /// The kinds of drafter of published measurements.
-    MeasuredDrafter {
-        /// A separate model.
-        Model = "model",
-        /// EAGLE or EAGLE-2.
-        Eagle1 = "eagle1",
-        /// EAGLE-3 with an LM head of its own.
-        Eagle3 = "eagle3",
-        /// EAGLE-3 over the whole vocabulary.
-        Eagle3FullHead = "eagle3_full_head",
-        /// Multi-token prediction.
-        Mtp = "mtp",
-        /// All drafts in one pass.
-        Block = "block",
-        /// Prompt lookup.
-        Ngram = "ngram",
-        /// Suffix decoding.
-        Suffix = "suffix",
-        /// Medusa heads.
-        Medusa = "medusa",
-        /// The target over a capped KV cache.
-        SelfSparseKv = "self_sparse_kv",
-    }
-);
-
-words!(
-    /// Which targets and engines a measurement belongs to.
-    Class {
-        /// Dense targets on vLLM and SGLang.
-        Dense = "dense",
-        /// Mixtures of experts on vLLM and SGLang.
-        Moe = "moe",
-        /// Every other engine.
-        Other = "other",
-    }
-);
-
-words!(
-    /// Rules that choose a draft length.
-    Policy {
-        /// The largest predicted speedup, or not to speculate.
-        Model = "model",
-        /// Three drafts, or the nearest there is.
-        AlwaysThree = "always_3",
-        /// The most tokens per pass.
-        Longest = "longest",
-        /// Not to speculate.
-        Never = "never",
-    }
-);
-
-words!(
     /// A number format of weights, activations or KV cache.
     Dtype {
         /// 32-bit float.
@@ -254,6 +208,22 @@ words!(
         Mxfp4 = "mxfp4",
         /// 4-bit integer with group scales.
         Int4 = "int4",
+    }
+);
+
+words!(
+    /// Parts of a model whose weights may have a format of their own.
+    Part {
+        /// Attention matrices, and those of what stands in its place.
+        Attention = "attention",
+        /// Dense and shared feed-forward matrices, and routers.
+        Ffn = "ffn",
+        /// The experts that are picked.
+        Experts = "experts",
+        /// The LM head.
+        LmHead = "lm_head",
+        /// The input embedding.
+        Embedding = "embedding",
     }
 );
 
@@ -346,57 +316,5 @@ words!(
         Metrics = "metrics",
         /// Chances of ranked candidates.
         Ranks = "ranks",
-    }
-);
-
-words!(
-    /// What goes to standard output.
-    Format {
-        /// Tables for people.
-        Text = "text",
-        /// One JSON document.
-        Json = "json",
-        /// Comma-separated values.
-        Csv = "csv",
-        /// Markdown tables.
-        Md = "md",
-    }
-);
-
-words!(
-    /// What a list goes to standard output as.
-    ListFormat {
-        /// Tables for people.
-        Text = "text",
-        /// One JSON document.
-        Json = "json",
-    }
-);
-
-words!(
-    /// Files to write.
-    FileForm {
-        /// Comma-separated values.
-        Csv = "csv",
-        /// One JSON document.
-        Json = "json",
-        /// Bitmap charts.
-        Png = "png",
-        /// Vector charts.
-        Svg = "svg",
-        /// No file, not even the manifest.
-        None = "none",
-    }
-);
-
-words!(
-    /// When to colour the terminal.
-    ColorChoice {
-        /// On a terminal, unless `NO_COLOR` is set.
-        Auto = "auto",
-        /// Always.
-        Always = "always",
-        /// Never.
-        Never = "never",
     }
 );

@@ -153,7 +153,7 @@ fn fit(drafter: &Drafter, target: &Model) -> Option<Diagnostic> {
         });
     }
     let model = drafter.source.model()?;
-    if !model.fits.is_empty() && !model.fits.contains(&target.id) {
+    if !model.fits.is_empty() && !model.fits.iter().any(|fits| fits == target.base_id()) {
         let message = format!(
             "drafter `{label}`: head `{}` is made for {}, not for `{}`",
             model.id,

@@ -1,6 +1,7 @@
 //! `models/<id>.toml` into a [`Model`].
 
-use crate::catalog::node::{Node, Value};
+use crate::catalog::formats::formats;
+use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, one_or_many, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
@@ -47,6 +48,12 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
     let Read { vocab, shape, source: own_source } = shape?;
     let role = role?.unwrap_or(Role::Target);
     check_role(root, role, &shape, problems)?;
+    let formats = formats?.unwrap_or_else(|| Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16));
+    if matches!(shape, Shape::Aggregate(_)) && formats.other_parts().next().is_some() {
+        let place = &root.at(&["dtype", "weights"]).unwrap_or(root).place;
+        let found = Diagnostic::error("conflict", "formats by part belong to a model with [[layers]]").at(place);
+        return problems.report(found.hint("write one word: totals do not know their parts"));
+    }
     Some(Model {
         id: id.to_owned(),
         name: name?.unwrap_or_else(|| id.to_owned()),
@@ -55,10 +62,7 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
         shape,
         approximate: approximate?.unwrap_or_default(),
         fits: fits?.unwrap_or_default(),
-        formats: match formats? {
-            Some(formats) => formats,
-            None => Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).ok()?,
-        },
+        formats,
         source: source?.or(own_source),
     })
 }
@@ -346,33 +350,4 @@ fn aggregate(node: &Node, problems: &mut Problems) -> Option<(Aggregate, Option<
             problems.report(found.hint("matmul_params leaves the input embedding out, total_params holds everything"))
         }
     }
-}
-
-fn formats(node: &Node, problems: &mut Problems) -> Option<Formats> {
-    let mut fields = Fields::open(node, &Keys::all(&["weights", "activations", "kv"]), problems)?;
-    let weights = fields.optional("weights", weights);
-    let activations = fields.optional("activations", word::<Dtype>);
-    let kv = fields.optional("kv", word::<Dtype>);
-    let (activations, kv) = (activations.map(or_bf16), kv.map(or_bf16));
-    match Formats::new(or_bf16(weights?), activations.unwrap_or(Dtype::Bf16), kv.unwrap_or(Dtype::Bf16)) {
-        Ok(formats) => activations.and(kv).map(|_| formats),
-        Err(error) => {
-            let place = node.get("weights").unwrap_or(node).place.clone();
-            let hint = "this version counts fp32, tf32, bf16, fp16, fp8 and int8";
-            problems.report(Diagnostic::error("not-built-yet", error.to_string()).at(&place).hint(hint))
-        }
-    }
-}
-
-fn or_bf16(stated: Option<Dtype>) -> Dtype {
-    stated.unwrap_or(Dtype::Bf16)
-}
-
-/// One word, or a table with a default; formats by part need layers.
-fn weights(node: &Node, problems: &mut Problems) -> Option<Dtype> {
-    if !matches!(node.value, Value::Table(_)) {
-        return word(node, problems);
-    }
-    let later = &["attention", "ffn", "experts", "lm_head", "embedding"];
-    Fields::open(node, &Keys { known: &["default"], later }, problems)?.required("default", word)
 }

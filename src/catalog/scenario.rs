@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use crate::catalog::acceptance::acceptance;
 use crate::catalog::check;
 use crate::catalog::drafter::{Shared, degree, drafters};
+use crate::catalog::formats::{quantization, quantized};
 use crate::catalog::load::Loader;
 use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
@@ -32,8 +33,9 @@ const KEYS: Keys = Keys {
         "simulate",
         "memory",
         "without",
+        "quantization",
     ],
-    later: &["deployment", "quantization", "limits", "workloads", "measured", "traffic", "slo", "uncertainty"],
+    later: &["deployment", "limits", "workloads", "measured", "traffic", "slo", "uncertainty"],
 };
 
 /// The longest chain: a thousand times what any engine runs.
@@ -51,6 +53,14 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let targets = fields.required("target", |node, problems| {
         axis_of(node, problems, |node, problems| loader.model(node, problems), |model| model.id.clone())
     });
+    let quantization = fields.optional("quantization", quantization);
+    let targets = match (targets, &quantization) {
+        (Some(targets), Some(Some(with))) => {
+            let at = root.get("quantization").unwrap_or(root);
+            quantized(targets, with, at, fields.problems)
+        }
+        (targets, _) => targets,
+    };
     let engines = engines(&mut fields, loader);
     let roofline = fields.optional("roofline", word::<Roofline>);
     let tensor_parallel =
@@ -75,6 +85,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     };
     check::parts(&parts, root, problems);
     shared?;
+    quantization?;
     let (simulate, seed) = simulating?.map_or((None, None), |(simulate, seed)| (Some(simulate), seed));
     Some(Scenario {
         name: name.to_owned(),

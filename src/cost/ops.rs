@@ -18,7 +18,7 @@ use crate::domain::attention::Attention;
 use crate::domain::layers::Layers;
 use crate::domain::model::Model;
 use crate::units::{Bytes, Flops};
-use crate::words::{OpName, Word};
+use crate::words::{OpName, Part, Word};
 
 /// What an operator does. Parts are stored, their sum derived.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,8 +86,9 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    const fn weight_bytes(&self) -> f64 {
-        self.model.formats.weight_bytes()
+    /// Bytes of a part's weights.
+    fn bytes(&self, part: Part) -> f64 {
+        self.model.formats.part(part).bytes()
     }
 }
 

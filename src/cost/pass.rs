@@ -148,7 +148,7 @@ fn overlapped(work: Work, rates: Rates, network: Seconds) -> PassCost {
 ///     role: Role::Target,
 ///     vocab: None,
 ///     shape: Shape::Aggregate(Aggregate::new(7.50e9, 8.03e9, 131072.0)?),
-///     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)?,
+///     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16),
 ///     approximate: false,
 ///     fits: vec![],
 ///     source: None,

@@ -171,7 +171,7 @@ fn coefficients(
         device: basis.device.id.clone(),
         family: family.map_or_else(|| "no family".to_owned(), |family| format!("family \"{family}\"")),
     })?;
-    let quantised = additive.quantised.as_ref().filter(|_| model.formats.weight_bytes() < SIXTEEN_BITS);
+    let quantised = additive.quantised.as_ref().filter(|_| model.mean_weight_bytes() < SIXTEEN_BITS);
     let factor = |of: Option<Efficiency>| of.map_or(1.0, Efficiency::get);
     let on_compute = factor(quantised.map(|quantised| quantised.compute.value));
     let on_bandwidth = factor(quantised.map(|quantised| quantised.bandwidth.value));

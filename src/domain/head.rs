@@ -117,15 +117,13 @@ pub fn derived(target: &Model, head: Head) -> Result<Model, NoHead> {
         let group = LayerGroup { count, attention: group.attention, ffn };
         Layers::new(width, of.vocab(), false, vec![group], Extras::default())?.as_head(head)
     };
-    let formats = Formats::new(Dtype::Bf16, Dtype::Bf16, target.formats.kv());
     Ok(Model {
         id: format!("{}-of-{}", head.kind, target.id),
         name: format!("{} head derived for {}", head.kind, target.name),
         role: Role::Head,
         vocab: target.vocab,
         shape: Shape::Layers(layers),
-        // The target's own KV format is counted, so bf16 weights beside it are.
-        formats: formats.unwrap_or(target.formats),
+        formats: Formats::new(Dtype::Bf16, Dtype::Bf16, target.formats.kv()),
         approximate: true,
         fits: vec![target.id.clone()],
         source: Some("derived from its target's shape".to_owned()),

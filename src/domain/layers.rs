@@ -63,8 +63,10 @@ pub struct EmptyShape;
 pub struct ParamCount {
     /// Attention matrices.
     pub attention: f64,
-    /// Feed-forward matrices.
+    /// Feed-forward matrices, shared experts and routers.
     pub ffn: f64,
+    /// The experts that are picked.
+    pub experts: f64,
     /// The table of token embeddings.
     pub embedding: f64,
     /// The LM head, where it is not the table again.
@@ -81,7 +83,7 @@ impl ParamCount {
     /// All of them.
     #[must_use]
     pub fn total(&self) -> f64 {
-        self.attention + self.ffn + self.embedding + self.lm_head + self.norms + self.fuse + self.others
+        self.attention + self.ffn + self.experts + self.embedding + self.lm_head + self.norms + self.fuse + self.others
     }
 }
 
@@ -275,11 +277,13 @@ impl Layers {
     #[must_use]
     pub fn params(&self) -> ParamCount {
         let h = self.hidden();
-        let (mut attention, mut ffn, mut others) = (0.0, 0.0, 0.0);
+        let (mut attention, mut ffn, mut experts, mut others) = (0.0, 0.0, 0.0, 0.0);
         for group in &self.groups {
             let count = group.count as f64;
             attention += count * self.attention_params(group);
-            ffn += count * group.ffn.params(h);
+            let picked = group.ffn.moe().map_or(0.0, |moe| moe.experts() as f64 * moe.expert_params(h));
+            experts += count * picked;
+            ffn += count * (group.ffn.params(h) - picked);
             others += count * self.extra_params_of(group);
         }
         others += self.extras.positions as f64 * h + self.extras.extra_params as f64;
@@ -293,6 +297,7 @@ impl Layers {
         ParamCount {
             attention: attention * copies,
             ffn: ffn * copies,
+            experts: experts * copies,
             embedding,
             lm_head,
             norms: norms * copies,

@@ -1,8 +1,9 @@
 //! A model: how many parameters it has and how many bytes a token's KV takes, counted here only.
 
+pub use crate::domain::formats::Formats;
 use crate::domain::layers::{LayerGroup, Layers};
 use crate::units::Bytes;
-use crate::words::{Dtype, HeadKind, Role};
+use crate::words::{HeadKind, Part, Role};
 
 /// A target, a drafter or a head.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,84 +92,6 @@ impl Aggregate {
     }
 }
 
-/// The number formats of a model.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Formats {
-    weights: Dtype,
-    weight_bytes: f64,
-    /// Selects the peak.
-    pub activations: Dtype,
-    kv: CountedFormat,
-}
-
-/// A format whose bytes for each value are known from its name alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct CountedFormat(Dtype);
-
-/// A format that needs group scales to be counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("values in {0} carry scales that are not counted yet")]
-pub struct UncountedFormat(pub Dtype);
-
-impl Formats {
-    /// Formats whose bytes can be counted.
-    ///
-    /// # Errors
-    ///
-    /// [`UncountedFormat`] for 4-bit weights or KV.
-    pub fn new(weights: Dtype, activations: Dtype, kv: Dtype) -> Result<Self, UncountedFormat> {
-        let weight_bytes = CountedFormat::new(weights)?.bytes();
-        Ok(Self { weights, weight_bytes, activations, kv: CountedFormat::new(kv)? })
-    }
-
-    /// The same with a stated mean of bytes for each weight, as a quantised file has it.
-    #[must_use]
-    pub const fn with_weight_bytes(self, weight_bytes: f64) -> Self {
-        Self { weight_bytes, ..self }
-    }
-
-    /// The format of the weights.
-    #[must_use]
-    pub const fn weights(&self) -> Dtype {
-        self.weights
-    }
-
-    /// The format of the KV cache. For an aggregate a label only: its bytes are stated.
-    #[must_use]
-    pub const fn kv(&self) -> Dtype {
-        self.kv.0
-    }
-
-    /// Bytes of one weight.
-    #[must_use]
-    pub const fn weight_bytes(&self) -> f64 {
-        self.weight_bytes
-    }
-
-    /// Bytes of one value of the KV cache.
-    #[must_use]
-    pub const fn kv_bytes(&self) -> f64 {
-        self.kv.bytes()
-    }
-}
-
-impl CountedFormat {
-    const fn new(dtype: Dtype) -> Result<Self, UncountedFormat> {
-        match dtype {
-            Dtype::Fp4 | Dtype::Mxfp4 | Dtype::Int4 => Err(UncountedFormat(dtype)),
-            _ => Ok(Self(dtype)),
-        }
-    }
-
-    const fn bytes(self) -> f64 {
-        match self.0 {
-            Dtype::Fp32 | Dtype::Tf32 => 4.0,
-            Dtype::Bf16 | Dtype::Fp16 => 2.0,
-            Dtype::Fp8 | Dtype::Int8 | Dtype::Fp4 | Dtype::Mxfp4 | Dtype::Int4 => 1.0,
-        }
-    }
-}
-
 /// Engines keep the states of linear attention and state-space layers in 32 bits (`mamba_ssm_dtype` of public
 /// configurations), and the tails of their filters in 16.
 const STATE_BYTES: f64 = 4.0;
@@ -212,6 +135,12 @@ impl Model {
         }
     }
 
+    /// The id without what tells several quantizations of it apart.
+    #[must_use]
+    pub fn base_id(&self) -> &str {
+        self.id.split('@').next().unwrap_or_default()
+    }
+
     /// How it drafts, if it is a head.
     #[must_use]
     pub const fn head_kind(&self) -> Option<HeadKind> {
@@ -230,10 +159,28 @@ impl Model {
         matches!(&self.shape, Shape::Layers(layers) if layers.moe_layers() > 0.0)
     }
 
-    /// Weight bytes in memory: `total_params` times the bytes of the format.
+    /// Weight bytes in memory: every part's parameters times the bytes of its format.
     #[must_use]
     pub fn weight_bytes_held(&self) -> Bytes {
-        Bytes::new(self.total_params() * self.formats.weight_bytes())
+        let bytes = |part: Part| self.formats.part(part).bytes();
+        Bytes::new(match &self.shape {
+            Shape::Aggregate(totals) => totals.total_params * self.formats.weight_bytes(),
+            Shape::Layers(layers) => {
+                let params = layers.params();
+                params.attention * bytes(Part::Attention)
+                    + params.ffn * bytes(Part::Ffn)
+                    + params.experts * bytes(Part::Experts)
+                    + params.embedding * bytes(Part::Embedding)
+                    + params.lm_head * bytes(Part::LmHead)
+                    + (params.norms + params.fuse + params.others) * self.formats.weight_bytes()
+            }
+        })
+    }
+
+    /// Bytes of a weight in the mean over all that are held.
+    #[must_use]
+    pub fn mean_weight_bytes(&self) -> f64 {
+        self.weight_bytes_held().get() / self.total_params()
     }
 
     /// The KV cache, by the tokens that its layers keep: `2 K d` values for each token and layer, or the
@@ -290,7 +237,7 @@ impl Model {
     /// # let model = Model { id: "m".into(), name: "m".into(), role: Role::Target, vocab: None, source: None,
     /// #     approximate: false, fits: vec![],
     /// #     shape: Shape::Layers(Layers::new(4096, 128_256, false, vec![group], Extras::default())?),
-    /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16)? };
+    /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16) };
     /// assert_eq!(model.kv_bytes_per_token().get(), 131_072.0);
     /// assert_eq!(model.matmul_params(), 7_504_658_432.0);
     /// assert_eq!(model.total_params(), 8_030_261_248.0);

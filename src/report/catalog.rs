@@ -8,7 +8,7 @@ use crate::domain::attention::Attention;
 use crate::domain::device::Device;
 use crate::domain::ffn::{Ffn, Moe};
 use crate::domain::layers::Layers;
-use crate::domain::model::{Model, Shape};
+use crate::domain::model::{Formats, Model, Shape};
 use crate::report::figures;
 use crate::report::number::shortest;
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond};
@@ -140,7 +140,7 @@ pub fn model(model: &Model) -> String {
                 count(model.matmul_params())
             ),
         ),
-        line("weights", &format!("{} in {}", model.weight_bytes_held(), formats.weights())),
+        line("weights", &format!("{} in {}{}", model.weight_bytes_held(), formats.weights(), other_parts(formats))),
         line("KV cache", &format!("{} bytes a token in {}", count(model.kv_bytes_per_token().get()), formats.kv())),
         state(model),
         line("computes in", formats.activations.as_str()),
@@ -165,6 +165,7 @@ fn shape(layers: &Layers) -> Vec<String> {
     let parts = [
         ("attention", params.attention),
         ("feed-forward", params.ffn),
+        ("experts", params.experts),
         ("embedding", params.embedding),
         ("LM head", params.lm_head),
         ("norms", params.norms),
@@ -174,6 +175,11 @@ fn shape(layers: &Layers) -> Vec<String> {
     let held = parts.iter().filter(|(_, params)| *params > 0.0);
     lines.extend(held.map(|(name, params)| line(&format!("  {name}"), &count(*params))));
     lines
+}
+
+/// What has another format than most weights.
+fn other_parts(formats: &Formats) -> String {
+    formats.other_parts().map(|(part, format)| format!(", {part} in {}", format.dtype())).collect()
 }
 
 /// The state of one sequence, if there is one that does not grow.
@@ -228,6 +234,7 @@ pub fn model_json(model: &Model) -> Value {
         value["params"] = json!({
             "attention": params.attention,
             "ffn": params.ffn,
+            "experts": params.experts,
             "embedding": params.embedding,
             "lm_head": params.lm_head,
             "norms": params.norms,

@@ -69,6 +69,10 @@ pub fn model(model: &Model) -> Value {
         "kv_bytes_per_token": model.kv_bytes_per_token().get(),
         "state_bytes_per_sequence": model.state_bytes_per_sequence().get(),
         "weights": model.formats.weights().as_str(),
+        "weights_by_part": model.formats.other_parts().map(|(part, format)| {
+            (part.to_string(), Value::from(format.dtype().as_str()))
+        }).collect::<serde_json::Map<String, Value>>(),
+        "weight_bytes_mean": model.mean_weight_bytes(),
         "activations": model.formats.activations.as_str(),
         "kv": model.formats.kv().as_str(),
         "source": model.source,

@@ -185,7 +185,7 @@ fn the_hardest_files_are_refused_by_name_only() {
     let ran = run(&folder, &["sweep", "--scenario", "tree-two-drafters-two-workloads"]);
     assert_eq!(ran.code, 3);
     let codes: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("error")).collect();
-    assert!(codes.len() > 5 && codes.iter().all(|line| line.starts_with("error[not-built-yet]")), "{codes:#?}");
+    assert!(codes.len() > 3 && codes.iter().all(|line| line.starts_with("error[not-built-yet]")), "{codes:#?}");
     for named in ["`drafters.eagle-tree.acceptance.ranks`", "`workloads`", "`deployment`"] {
         assert!(ran.stderr.contains(named), "{named} in {}", ran.stderr);
     }

@@ -49,7 +49,7 @@ fn by_layers() -> impl Strategy<Value = Model> {
             role: Role::Target,
             vocab: Some(vocab),
             shape: Shape::Layers(Layers::new(hidden, vocab, tied, groups, Extras::default()).unwrap()),
-            formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Fp8).unwrap(),
+            formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Fp8),
             approximate: false,
             fits: vec![],
             source: None,
@@ -65,7 +65,7 @@ fn by_totals() -> impl Strategy<Value = Model> {
             role: Role::Target,
             vocab: None,
             shape: Shape::Aggregate(Aggregate::new(params, params * more, kv).unwrap()),
-            formats: Formats::new(weights, Dtype::Bf16, Dtype::Bf16).unwrap(),
+            formats: Formats::new(weights, Dtype::Bf16, Dtype::Bf16),
             approximate: false,
             fits: vec![],
             source: None,
@@ -266,7 +266,7 @@ proptest! {
         let model = |params: f64, kv: f64| Model {
             id: "m".into(), name: "m".into(), role: Role::Target, vocab: None,
             shape: Shape::Aggregate(Aggregate::new(params, params, kv).unwrap()),
-            formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).unwrap(), approximate: false, fits: vec![], source: None,
+            formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16), approximate: false, fits: vec![], source: None,
         };
         let doubled = Rates { peak: rates.peak * 2.0, bandwidth: rates.bandwidth * 2.0 };
         let once = time(priced(&model(params, kv), rates, shape));

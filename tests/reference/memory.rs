@@ -22,7 +22,7 @@ fn max_batch(inputs: &Value) -> Answer {
     let bytes = |key: &str| number(inputs, key).map(Bytes::new);
     let held = |weights: &str, kv: &str| {
         let share = KvShare { bytes_per_token: bytes(kv)?, window: None };
-        Ok(Held { weights: bytes(weights)?, kv: vec![share] })
+        Ok(Held { weights: bytes(weights)?, kv: vec![share], state: Bytes::ZERO })
     };
     let demand = Demand {
         target: held("target_weight_bytes", "target_kv_per_token")?,

@@ -118,7 +118,7 @@ fn moe_layer_cost(inputs: &Value) -> Answer {
     let attention = Attention::Gqa(Gqa::new(1, 1, 1, None).map_err(refused)?);
     let group = LayerGroup { count: 1, attention, ffn: Ffn::Moe(moe) };
     let layers = Layers::new(hidden, 1, false, vec![group], Extras::default()).map_err(refused)?;
-    let formats = Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).map_err(refused)?;
+    let formats = Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16);
     let model = Model {
         id: "case".into(),
         name: "case".into(),
@@ -188,7 +188,7 @@ fn bf16(groups: Vec<LayerGroup>, hidden: u64, vocab: u64) -> Result<Model, Unans
         role: Role::Target,
         vocab: Some(vocab),
         shape: Shape::Layers(layers),
-        formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).map_err(refused)?,
+        formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16),
         approximate: false,
         fits: Vec::new(),
         source: None,

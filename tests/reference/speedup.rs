@@ -218,7 +218,7 @@ pub(crate) fn model(case: &Value) -> Result<Model, Unanswered> {
         role: Role::Target,
         vocab: None,
         shape,
-        formats: formats.map_err(refused)?,
+        formats,
         approximate: false,
         fits: Vec::new(),
         source: None,

@@ -4,7 +4,7 @@ use crate::cost::ops::{Ops, Whole, Work};
 use crate::domain::attention::Gqa;
 use crate::domain::layers::LayerGroup;
 use crate::units::Flops;
-use crate::words::OpName;
+use crate::words::{OpName, Part};
 
 /// Adds a group's attention.
 ///
@@ -18,7 +18,7 @@ use crate::words::OpName;
 /// ```
 pub(super) fn add(ops: &mut Ops, gqa: &Gqa, group: &LayerGroup, of: &Whole<'_>) {
     let (layers, shape) = (of.layers, of.shape);
-    let (count, hidden, bytes) = (group.count as f64, layers.hidden(), of.weight_bytes());
+    let (count, hidden, bytes) = (group.count as f64, layers.hidden(), of.bytes(Part::Attention));
     let tokens = shape.new_tokens();
     let qkv = count * layers.qkv_inputs() * gqa.projected_width();
     ops.add(OpName::Qkv, Work::product(tokens, qkv, bytes));

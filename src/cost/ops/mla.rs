@@ -5,7 +5,7 @@ use crate::cost::ops::{Ops, Whole, Work};
 use crate::domain::attention::Mla;
 use crate::domain::layers::LayerGroup;
 use crate::units::Flops;
-use crate::words::OpName;
+use crate::words::{OpName, Part};
 
 /// Adds a group's latent attention.
 ///
@@ -25,7 +25,7 @@ use crate::words::OpName;
 /// 2412.19437). Prefill in engines expands the latent instead, which takes fewer FLOPs for long prompts:
 /// left out here.
 pub(super) fn add(ops: &mut Ops, mla: &Mla, group: &LayerGroup, of: &Whole<'_>) {
-    let (count, bytes, shape) = (group.count as f64, of.weight_bytes(), of.shape);
+    let (count, bytes, shape) = (group.count as f64, of.bytes(Part::Attention), of.shape);
     let tokens = shape.new_tokens();
     let product = |params: f64| Work::product(tokens, count * params, bytes);
     ops.add(OpName::Qkv, product(mla.projection_params(of.layers.qkv_inputs())));

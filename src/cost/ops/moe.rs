@@ -5,7 +5,7 @@ use crate::cost::shape::PassShape;
 use crate::domain::ffn::Moe;
 use crate::domain::layers::LayerGroup;
 use crate::units::{Bytes, Flops};
-use crate::words::OpName;
+use crate::words::{OpName, Part};
 
 /// Distinct experts of a layer that `tokens` tokens pick together, when each picks `top_k` of `experts`
 /// uniformly and independently.
@@ -56,7 +56,7 @@ fn independent_tokens(shape: PassShape, routing_independence: f64) -> f64 {
 /// The experts read are an expectation: a roofline's maximum at it is not the expected maximum, a small
 /// difference.
 pub(super) fn add(ops: &mut Ops, moe: &Moe, group: &LayerGroup, of: &Whole<'_>) {
-    let (count, hidden, bytes) = (group.count as f64, of.layers.hidden(), of.weight_bytes());
+    let (count, hidden, bytes) = (group.count as f64, of.layers.hidden(), of.bytes(Part::Ffn));
     let tokens = of.shape.new_tokens();
     ops.add(OpName::Router, Work::product(tokens, count * moe.router_params(hidden), bytes));
     let expert = count * moe.expert_params(hidden);
@@ -64,7 +64,10 @@ pub(super) fn add(ops: &mut Ops, moe: &Moe, group: &LayerGroup, of: &Whole<'_>) 
     let (experts, top_k) = (moe.experts() as f64, moe.top_k() as f64);
     let read = distinct_experts(experts, top_k, independent);
     let flops = Flops::new(2.0 * tokens * top_k * expert);
-    ops.add(OpName::Experts, Work { flops, weights: Bytes::new(read * expert * bytes), ..Work::NONE });
+    ops.add(
+        OpName::Experts,
+        Work { flops, weights: Bytes::new(read * expert * of.bytes(Part::Experts)), ..Work::NONE },
+    );
     if moe.shared() > 0 {
         ops.add(OpName::SharedExperts, Work::product(tokens, count * moe.shared_params(hidden), bytes));
     }

@@ -4,7 +4,7 @@ use crate::cost::ops::{Ops, Whole, Work};
 use crate::domain::attention::{Linear, Ssm};
 use crate::domain::layers::LayerGroup;
 use crate::units::Flops;
-use crate::words::OpName;
+use crate::words::{OpName, Part};
 
 /// FLOPs for each value of the state and new token of a gated delta rule: decay 1, what keys recall 2, the
 /// update 2, what queries read 2.
@@ -40,7 +40,8 @@ pub(super) fn ssm(ops: &mut Ops, ssm: &Ssm, group: &LayerGroup, of: &Whole<'_>) 
 }
 
 fn projections(ops: &mut Ops, inwards: f64, outwards: f64, group: &LayerGroup, of: &Whole<'_>) {
-    let product = |params: f64| Work::product(of.shape.new_tokens(), group.count as f64 * params, of.weight_bytes());
+    let product =
+        |params: f64| Work::product(of.shape.new_tokens(), group.count as f64 * params, of.bytes(Part::Attention));
     ops.add(OpName::Qkv, product(inwards));
     ops.add(OpName::O, product(outwards));
 }

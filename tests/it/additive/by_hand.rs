@@ -56,7 +56,7 @@ fn mixed() -> Model {
 
 fn built_of(groups: Vec<LayerGroup>) -> Model {
     let layers = Layers::new(64, 1000, false, groups, Extras::default()).unwrap();
-    model(layers, Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16).unwrap())
+    model(layers, Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16))
 }
 
 fn priced(figures: &Figures, model: &Model, devices: u64, shape: PassShape) -> PassCost {
@@ -220,7 +220,7 @@ pub(super) fn mixture() -> Table {
 pub(super) fn quantised() -> Table {
     let mut table = Table::new("quantised");
     let figures = Figures { quantised: Some((0.5, 0.25)), ..FIGURES };
-    let fp8 = Formats::new(Dtype::Fp8, Dtype::Bf16, Dtype::Bf16).unwrap();
+    let fp8 = Formats::new(Dtype::Fp8, Dtype::Bf16, Dtype::Bf16);
     let bytes = terms(&priced(&figures, &Model { formats: fp8, ..small(None) }, 1, VERIFY));
     table.row(
         Term::Weights,

@@ -126,7 +126,7 @@ fn target() -> impl Strategy<Value = Model> {
     );
     let formats = (select(vec![Dtype::Bf16, Dtype::Fp8]), select(vec![Dtype::Bf16, Dtype::Fp8]), any::<bool>())
         .prop_map(|(weights, kv, packed)| {
-            let formats = Formats::new(weights, Dtype::Bf16, kv).unwrap();
+            let formats = Formats::new(weights, Dtype::Bf16, kv);
             if packed { formats.with_weight_bytes(0.5625) } else { formats }
         });
     (1..8192_u64, 1..200_000_u64, any::<bool>(), prop::collection::vec(group, 1..=2), extras, formats).prop_map(

@@ -1,0 +1,55 @@
+//! Words of what goes out, and how.
+
+use super::Word;
+
+words!(
+    /// What goes to standard output.
+    Format {
+        /// Tables for people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Comma-separated values.
+        Csv = "csv",
+        /// Markdown tables.
+        Md = "md",
+    }
+);
+
+words!(
+    /// What a list goes to standard output as.
+    ListFormat {
+        /// Tables for people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+    }
+);
+
+words!(
+    /// Files to write.
+    FileForm {
+        /// Comma-separated values.
+        Csv = "csv",
+        /// One JSON document.
+        Json = "json",
+        /// Bitmap charts.
+        Png = "png",
+        /// Vector charts.
+        Svg = "svg",
+        /// No file, not even the manifest.
+        None = "none",
+    }
+);
+
+words!(
+    /// When to colour the terminal.
+    ColorChoice {
+        /// On a terminal, unless `NO_COLOR` is set.
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
+);
