@@ -8,7 +8,7 @@ use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::{Engine, Profile};
 use crate::domain::model::{Model, Shape};
-use crate::words::{Role, Roofline};
+use crate::words::{Role, Roofline, Term};
 
 /// The parts of a scenario that could be read; a part with mistakes of its own is empty here.
 pub(super) struct Parts<'s> {
@@ -17,8 +17,9 @@ pub(super) struct Parts<'s> {
     pub(super) engines: &'s [Engine],
     pub(super) drafters: &'s [Drafter],
     pub(super) roofline: Option<Roofline>,
+    pub(super) without: &'s [Term],
     pub(super) tensor_parallel: &'s [u64],
-    pub(super) k: Option<&'s Axis<u64>>,
+    pub(super) k: Option<Axis<u64>>,
 }
 
 /// Reports every rule that the parts of a scenario break together.
@@ -32,7 +33,8 @@ pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) 
         report(Diagnostic::error("wrong-role", message), "target");
     }
     if let Some(found) = roofline(scenario) {
-        report(found, if root.get("roofline").is_some() { "roofline" } else { "engine" });
+        let of_roofline = root.get("roofline").is_some() && !found.message.contains("needs its layers");
+        report(found, if of_roofline { "roofline" } else { "engine" });
     }
     if root.get("drafters").is_none_or(Node::is_empty)
         && root.get("sweep").is_some_and(|sweep| sweep.get("k").is_some())
@@ -40,6 +42,9 @@ pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) 
         let found =
             Diagnostic::error("no-drafter", "`sweep.k` has no effect: the scenario has no drafter").as_warning();
         report(found.hint("add a [drafters.<label>] table; until then only plain decoding is priced"), "sweep");
+    }
+    for found in without(scenario) {
+        report(found, "without");
     }
     if let Some(found) = unused_acceptance(root) {
         report(found, "acceptance");
@@ -62,26 +67,25 @@ fn models<'s>(scenario: &Parts<'s>) -> impl Iterator<Item = &'s Model> {
 fn roofline(scenario: &Parts<'_>) -> Option<Diagnostic> {
     let (ideal, fitted): (Vec<&Engine>, Vec<&Engine>) =
         scenario.engines.iter().partition(|engine| engine.profile == Profile::Ideal);
-    match (scenario.roofline, ideal.first(), fitted.first()) {
-        (Some(Roofline::Additive), Some(engine), _) => {
-            let message = format!("engine `{}` has no terms to add", engine.id);
-            let hint = "set roofline to \"per_op\" or \"aggregate\", or leave it out";
-            return Some(Diagnostic::error("conflict", message).hint(hint));
-        }
-        (Some(stated @ (Roofline::Aggregate | Roofline::PerOp)), _, Some(engine)) => {
-            let message = format!("engine `{}` prices with the additive form, not with \"{stated}\"", engine.id);
-            let hint = "set roofline = \"additive\" too (--set roofline=additive), or leave it out of the scenario";
-            return Some(Diagnostic::error("conflict", message).hint(hint));
-        }
-        _ => {}
-    }
-    let known_by_totals = models(scenario).find(|model| matches!(model.shape, Shape::Aggregate(_)))?;
-    if let Some(engine) = fitted.first() {
-        let message =
-            format!("`{}` is known by its totals, and engine `{}` needs its layers", known_by_totals.id, engine.id);
-        let hint = "take a model with [[layers]], such as llama-3.1-8b; specplan catalog list models names them";
+    if let (Some(Roofline::Additive), Some(engine)) = (scenario.roofline, ideal.first()) {
+        let message = format!("engine `{}` has no terms to add", engine.id);
+        let hint = "set roofline to \"per_op\" or \"aggregate\", or leave it out";
         return Some(Diagnostic::error("conflict", message).hint(hint));
     }
+    let known_by_totals = models(scenario).find(|model| matches!(model.shape, Shape::Aggregate(_)));
+    if let (Some(engine), Some(known_by_totals)) = (fitted.first(), known_by_totals) {
+        let message =
+            format!("`{}` is known by its totals, and engine `{}` needs its layers", known_by_totals.id, engine.id);
+        let hint = "take models with [[layers]], or a scenario that has them: --scenario llama-8b-drafters";
+        return Some(Diagnostic::error("conflict", message).hint(hint));
+    }
+    if let (Some(stated @ (Roofline::Aggregate | Roofline::PerOp)), Some(engine)) = (scenario.roofline, fitted.first())
+    {
+        let message = format!("engine `{}` prices with the additive form, not with \"{stated}\"", engine.id);
+        let hint = "set roofline = \"additive\" too (--set roofline=additive), or leave it out of the scenario";
+        return Some(Diagnostic::error("conflict", message).hint(hint));
+    }
+    let known_by_totals = known_by_totals?;
     let by_default = scenario.targets.iter().any(|target| matches!(target.shape, Shape::Layers(_)));
     let per_op = scenario.roofline.map_or(by_default, |roofline| roofline == Roofline::PerOp);
     let alone = scenario.roofline.is_none() && scenario.drafters.iter().all(|drafter| drafter.source.model().is_none());
@@ -91,6 +95,28 @@ fn roofline(scenario: &Parts<'_>) -> Option<Diagnostic> {
     let message = format!("`{}` is known by its totals, and \"per_op\" needs its layers", known_by_totals.id);
     Some(Diagnostic::error("conflict", message).hint("set roofline = \"aggregate\", or take a model with [[layers]]"))
 }
+
+/// Terms left out where there are none, or so many that nothing is left.
+fn without(scenario: &Parts<'_>) -> Vec<Diagnostic> {
+    let left_out = scenario.without;
+    if left_out.is_empty() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    if let Some(engine) = scenario.engines.iter().find(|engine| engine.profile == Profile::Ideal) {
+        let message = format!("engine `{}` has no terms to leave out", engine.id);
+        found.push(Diagnostic::error("conflict", message).hint("name another engine, or drop `without`"));
+    }
+    if NEEDED.iter().all(|term| left_out.contains(term)) {
+        let words: Vec<&str> = NEEDED.iter().map(|term| term.as_str()).collect();
+        let message = format!("without {} a pass costs nothing", words.join(", "));
+        found.push(Diagnostic::error("conflict", message).hint("keep one of them"));
+    }
+    found
+}
+
+/// Terms of which one must stay.
+pub(super) const NEEDED: [Term; 3] = [Term::ProductKernels, Term::Weights, Term::Arithmetic];
 
 /// An acceptance for all drafters that none of them takes.
 fn unused_acceptance(root: &Node) -> Option<Diagnostic> {
@@ -129,7 +155,7 @@ fn drafters<'s>(scenario: &Parts<'s>) -> Vec<(Diagnostic, &'s str)> {
             .targets
             .iter()
             .filter_map(|target| fit(drafter, target))
-            .chain(too_long(drafter, scenario.k))
+            .chain(too_long(drafter, scenario.k.as_ref()))
             .collect();
         let other = drafter.tensor_parallel.filter(|own| scenario.tensor_parallel.iter().any(|target| target != own));
         if let Some(own) = other {
@@ -173,11 +199,11 @@ fn fit(drafter: &Drafter, target: &Model) -> Option<Diagnostic> {
 
 /// A k that a block drafter cannot draft in its one pass.
 fn too_long(drafter: &Drafter, k: Option<&Axis<u64>>) -> Option<Diagnostic> {
-    let longest = drafter.longest?;
-    let asked = k.map_or(8, |k| match k.described() {
+    let (longest, k) = (drafter.longest?, k?);
+    let asked = match k.described() {
         Described::List(values) => values.iter().copied().max().unwrap_or(0),
         _ => k.get(k.len() - 1),
-    });
+    };
     (asked > longest).then(|| {
         let message =
             format!("drafter `{}` drafts {longest} tokens in its pass, and k goes up to {asked}", drafter.label);

@@ -7,7 +7,7 @@ use crate::catalog::node::{Entry, Node, Value};
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
 use crate::catalog::values::{LARGEST_INTEGER, integer, number};
 use crate::diagnostic::Diagnostic;
-use crate::domain::acceptance::{Acceptance, AcceptanceModel};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, Length};
 use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource, Tree};
 use crate::domain::head::{EAGLE3_VOCAB, Head};
 use crate::domain::model::Model;
@@ -128,6 +128,9 @@ fn wrong_together(
             format!("`{}` always proposes: only n-gram and suffix drafters have a proposing_share", node.path);
         return Some(Diagnostic::error("conflict", message).at(&place("acceptance")).hint("leave it out"));
     }
+    if let Some(found) = impossible_share(acceptance, node) {
+        return Some(found);
+    }
     let tree = tree?;
     if source.looks_up() || source.kind() == DrafterKind::Block || matches!(source, DraftSource::Constant { .. }) {
         let message = format!("`{}` drafts no tree: {} has no draft passes to branch in", node.path, source.kind());
@@ -142,10 +145,37 @@ fn wrong_together(
     if measured {
         return None;
     }
-    let message = format!("`{}`: what a chain accepts does not say what this tree does", node.path);
+    let stated = match &acceptance.model {
+        AcceptanceModel::MeanLength(length) => Some(length.k()),
+        _ => None,
+    };
+    let message = match stated {
+        Some(k) => format!("`{}`: tokens per pass of k = {k} say nothing of a tree of {steps} steps", node.path),
+        None => format!("`{}`: what a chain accepts does not say what this tree does", node.path),
+    };
     let hint =
         format!("give the tokens per pass measured with it: acceptance.mean_length = {{ tokens = 2.9, k = {steps} }}");
     Some(Diagnostic::error("conflict", message).at(&place("acceptance")).hint(hint))
+}
+
+/// More accepted drafts than the share that proposes can have drafted.
+fn impossible_share(acceptance: &Acceptance, node: &Node) -> Option<Diagnostic> {
+    let share = acceptance.proposing_share?.get();
+    let most = |length: &Length| 1.0 + share * length.k() as f64;
+    let (k, tokens, most) = match &acceptance.model {
+        AcceptanceModel::MeanLength(at) => (at.k(), at.tokens(), most(at)),
+        AcceptanceModel::ByK(lengths) => {
+            lengths.iter().find(|at| at.tokens() > most(at)).map(|at| (at.k(), at.tokens(), most(at)))?
+        }
+        AcceptanceModel::Rate { k, value } => (*k, 1.0 + *k as f64 * value.get(), 1.0 + *k as f64 * share),
+        AcceptanceModel::Iid { .. } | AcceptanceModel::PerPosition(_) => return None,
+    };
+    (tokens > most).then(|| {
+        let message =
+            format!("`{}`: {tokens} tokens per pass at k = {k}, where {share} of the sequences propose", node.path);
+        let place = node.at(&["acceptance"]).unwrap_or(node).place.clone();
+        Diagnostic::error("conflict", message).at(&place).hint(format!("at most {most} can come out: 1 + share x k"))
+    })
 }
 
 /// `shape.tree = { steps, topk, nodes }`

@@ -1,10 +1,12 @@
 //! `engines/<id>.toml` into an [`Engine`].
 
 use crate::catalog::node::Node;
-use crate::catalog::reader::{Fields, Keys, Problems, text};
-use crate::catalog::values::{integer, number, quantity, word};
+use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
+use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
-use crate::domain::engine::{Additive, Constant, Efficiencies, Efficiency, Engine, ExpectedError, Profile, Quantised};
+use crate::domain::engine::{
+    Additive, Constant, Efficiencies, Efficiency, Engine, ExpectedError, Known, Profile, Quantised,
+};
 use crate::units::Seconds;
 use crate::words::Status;
 
@@ -24,7 +26,7 @@ const CONSTANTS: Keys = Keys::all(&[
     "quantised_compute",
     "quantised_bandwidth",
 ]);
-const FAMILY: Keys = Keys::all(&["eta_bandwidth", "eta_kv", "eta_compute", "t_product", "t_attention"]);
+const FAMILY: Keys = Keys::all(&["tested", "eta_bandwidth", "eta_kv", "eta_compute", "t_product", "t_attention"]);
 
 /// The forms an engine's cost can have.
 enum Form {
@@ -142,6 +144,7 @@ fn families(node: &Node, problems: &mut Problems) -> Option<Vec<(String, Efficie
 
 fn efficiencies(node: &Node, problems: &mut Problems) -> Option<Efficiencies> {
     let mut fields = Fields::open(node, &FAMILY, problems)?;
+    let tested = fields.optional("tested", flag);
     let bandwidth = fields.required("eta_bandwidth", share);
     let kv_bandwidth = fields.optional("eta_kv", share);
     let compute = fields.required("eta_compute", share);
@@ -153,6 +156,7 @@ fn efficiencies(node: &Node, problems: &mut Problems) -> Option<Efficiencies> {
         compute: compute?,
         product: product?,
         attention: attention?,
+        tested: tested?.unwrap_or_default(),
     })
 }
 
@@ -212,10 +216,26 @@ fn errors(node: &Node, problems: &mut Problems) -> Option<Vec<ExpectedError>> {
 }
 
 fn error(node: &Node, class: &str, problems: &mut Problems) -> Option<ExpectedError> {
-    let mut fields = Fields::open(node, &Keys::all(&["median", "p90", "rows", "source"]), problems)?;
+    let keys = Keys::all(&["median", "p90", "rows", "batch", "context", "source"]);
+    let mut fields = Fields::open(node, &keys, problems)?;
     let median = fields.required("median", |node, problems| number(node, problems, 0.0));
     let p90 = fields.required("p90", |node, problems| number(node, problems, 0.0));
     let rows = fields.required("rows", |node, problems| integer(node, problems, 1, 1 << 40));
+    let batch = fields.optional("batch", ends);
+    let context = fields.optional("context", |node, problems| integer(node, problems, 0, LARGEST_INTEGER));
     fields.required("source", text)?;
-    Some(ExpectedError { class: class.to_owned(), median: median?, p90: p90?, rows: rows? })
+    let known = batch?.zip(context?).map(|(batch, context)| Known { batch, context });
+    Some(ExpectedError { class: class.to_owned(), median: median?, p90: p90?, rows: rows?, known })
+}
+
+/// The least and the largest of something, as a list of two.
+fn ends(node: &Node, problems: &mut Problems) -> Option<(u64, u64)> {
+    let both = one_or_many(node, problems, |node, problems| integer(node, problems, 1, LARGEST_INTEGER))?;
+    match both[..] {
+        [least, largest] if least <= largest => Some((least, largest)),
+        _ => {
+            let found = Diagnostic::error("out-of-range", format!("`{}` must be two numbers", node.path));
+            problems.report(found.at(&node.place).hint("the least and the largest batch, such as [1, 256]"))
+        }
+    }
 }

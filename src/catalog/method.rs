@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::catalog::check::NEEDED;
 use crate::catalog::edit::{self, Assignment};
 use crate::catalog::load::Loader;
 use crate::catalog::lookup::SearchPath;
@@ -63,9 +64,15 @@ fn read(root: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option
             "only an ideal engine prices with that roofline",
             "add --engine ideal, which then stands in for every engine",
         ),
+        _ if ideal == Some(true) && !settings.without.is_empty() => {
+            ("an ideal engine has no terms to leave out", "drop `without`, or name another engine")
+        }
+        _ if NEEDED.iter().all(|term| settings.without.contains(term)) => {
+            ("without products, weights and arithmetic a pass costs nothing", "keep one of them")
+        }
         (Some(Roofline::Additive), Some(true)) => ("an ideal engine has no terms to add", "leave one of them out"),
         _ => return Some(settings),
     };
-    let place = root.get("roofline").map_or(&root.place, |node| &node.place);
+    let place = root.get("roofline").or_else(|| root.get("without")).map_or(&root.place, |node| &node.place);
     problems.report(Diagnostic::error("conflict", message).at(place).hint(hint))
 }

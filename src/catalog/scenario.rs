@@ -81,7 +81,13 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         drafters: drafting.as_ref().and_then(Option::as_deref).unwrap_or_default(),
         roofline: roofline.flatten(),
         tensor_parallel: tensor_parallel.as_ref().and_then(Option::as_deref).unwrap_or(&[1]),
-        k: axes.as_ref().and_then(Option::as_ref).map(SweepAxes::k),
+        without: without.as_ref().and_then(Option::as_deref).unwrap_or_default(),
+        // Of a section that could not be read nothing can be said.
+        k: match &axes {
+            Some(Some(axes)) => Some(axes.k().clone()),
+            Some(None) => default_k(),
+            None => None,
+        },
     };
     check::parts(&parts, root, problems);
     shared?;

@@ -6,6 +6,7 @@ use crate::catalog::load::{Entry, entry};
 use crate::catalog::lookup::SearchPath;
 use crate::cli::args::{CatalogAction, CatalogArgs};
 use crate::cli::error::Error;
+use crate::cli::opening::catalog_folder;
 use crate::cli::terminal;
 use crate::diagnostic::{Diagnostic, meant};
 use crate::report::catalog::{self, DEVICE_COLUMNS, ENGINE_COLUMNS, Line, MODEL_COLUMNS, NAME_COLUMNS};
@@ -13,7 +14,7 @@ use crate::report::engine;
 use crate::words::{Kind, ListFormat, Word};
 
 pub(super) fn catalog(args: &CatalogArgs) -> Result<(), Error> {
-    let search = SearchPath { catalog: args.catalog.clone() };
+    let search = SearchPath { catalog: catalog_folder(args.catalog.as_deref())? };
     match &args.action {
         CatalogAction::List { kind } => list(&search, *kind, args.format),
         CatalogAction::Show { id } => show(&search, id, args.format),

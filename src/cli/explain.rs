@@ -105,10 +105,18 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     {
         return Err(Error::Usage(format!("--k {k}: this drafter drafts a tree of {depth} steps; 0 leaves it out")));
     }
+    let longest = block.drafter.and_then(|drafter| drafter.longest);
+    if let (Some(longest), Some(k)) = (longest, args.k)
+        && k > longest
+    {
+        return Err(Error::Usage(format!("--k {k}: this drafter drafts at most {longest} tokens in its pass")));
+    }
     let k = args.k.or_else(|| process.as_ref().map(best)).unwrap_or(0);
-    let alpha = process.as_ref().and_then(Process::alpha);
-    let tokens_per_pass = process.as_ref().map_or(1.0, |process| process.tokens_per_pass(k));
-    let share = |k| block.setup.proposing_share(process.as_ref().map_or(1.0, |of| of.tokens_per_pass(k)), k);
+    // Of a tree the alpha that a chain would need says nothing.
+    let alpha = process.as_ref().and_then(Process::alpha).filter(|_| block.setup.depth().is_none());
+    let stated = block.setup.stated_share();
+    let tokens_per_pass = process.as_ref().map_or(1.0, |process| process.tokens_over_all(k, stated));
+    let share = |k| block.setup.proposing_share(process.as_ref().map_or(1.0, |of| of.tokens_over_all(k, stated)), k);
     let point = Point::new(&block.setup, batch, context, k, share(k));
     let heading = format!("{}, batch {batch}, context {context}, {}", who(block), rounds(block, k, alpha));
     let one = block.setup.depth().unwrap_or(1);
@@ -120,7 +128,8 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
 /// Device, target and engine.
 fn who(block: &Block<'_>) -> String {
     let labels = &block.labels;
-    format!("{}, target {}, engine {} ({})", labels.hardware, labels.target, labels.engine, labels.roofline)
+    let devices = if labels.tensor_parallel > 1 { format!("{} x ", labels.tensor_parallel) } else { String::new() };
+    format!("{devices}{}, target {}, engine {} ({})", labels.hardware, labels.target, labels.engine, labels.roofline)
 }
 
 /// Drafter, k and acceptance.
@@ -144,7 +153,7 @@ fn described(loaded: &Loaded, explained: &Explained) -> Value {
 }
 
 fn trust(block: &Block<'_>) -> Vec<String> {
-    std::iter::once(trust::profile(block.engine, block.setup.target()))
+    std::iter::once(trust::profile(block.engine, block.setup.target(), block.device))
         .chain(block.drafter.map(|drafter| trust::drafter(drafter, block.engine)))
         .chain(trust::note(block.engine))
         .collect()

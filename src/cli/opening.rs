@@ -69,8 +69,8 @@ fn no_setup(error: &SetupError, loaded: &Loaded) -> Diagnostic {
             Unpriceable::MissingEfficiencies { .. } => (
                 "missing-figure",
                 "engine",
-                "price it with engine = \"ideal\", or write an engine file that extends this one and gives the \
-                 efficiencies of its family: README.md shows one",
+                "price it with engine = \"ideal\"; or give the hardware a family in a file of your own, and write an \
+                 engine file that extends this one with [family.<that>]: README.md shows both",
             ),
             Unpriceable::MissingLink { .. } => (
                 "missing-figure",

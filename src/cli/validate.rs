@@ -28,7 +28,7 @@ use crate::evidence::validation::{Row, Validation, validate as score};
 use crate::import::measurements::{Line, measurements};
 use crate::report::manifest::{Input, general};
 use crate::report::table::{self, Style};
-use crate::report::{chart, validation};
+use crate::report::{chart, trust, validation};
 use crate::words::{Class, Format, Kind};
 
 /// The name of the built-in measurements, which heads the names of result files.
@@ -176,6 +176,7 @@ impl Output<'_> {
     fn trust(&self) -> Vec<String> {
         let mut lines =
             vec!["every row is priced with its own measured tokens per pass: this tests the cost side only".to_owned()];
+        lines.extend(trust::without(&self.settings.without));
         if self.args.measurements.is_none() && self.settings.engine.is_none() {
             lines.push("the engines' constants were fitted to these rows: on rows they had not seen the errors were larger, see README.md".to_owned());
         }
@@ -204,7 +205,7 @@ impl Output<'_> {
             results.add("csv", &self.csv()?)?;
         }
         if forms.json {
-            results.add("json", &validation::json(self.rows, self.found, &self.manifest()))?;
+            results.add("json", &validation::document(self.rows, self.found, &self.manifest()))?;
         }
         let charts = chart::validation::charts(self.rows, self.found, &self.title(), &self.trust());
         for form in &forms.charts {
@@ -224,7 +225,7 @@ impl Output<'_> {
             Format::Text => return terminal::print(page(Style::Plain).as_bytes()),
             Format::Md => return terminal::print(page(Style::Markdown).as_bytes()),
             Format::Csv => terminal::print(&self.csv()?)?,
-            Format::Json => terminal::print(&validation::json(self.rows, self.found, &self.manifest()))?,
+            Format::Json => terminal::print(&validation::document(self.rows, self.found, &self.manifest()))?,
         }
         if !self.args.quiet {
             trust.iter().for_each(|line| terminal::note(line));

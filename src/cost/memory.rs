@@ -35,7 +35,9 @@ impl Held {
                 .map(|group| {
                     let share = model.kv_share(group);
                     KvShare {
-                        bytes_per_token: share.bytes_per_token * placement.cache_share(&group.attention),
+                        bytes_per_token: share.bytes_per_token
+                            * placement.cache_share(&group.attention)
+                            * layers.modules(),
                         ..share
                     }
                 })

@@ -71,6 +71,18 @@ pub enum NotATree {
     /// Zero where there must be one.
     #[error("steps and topk are at least 1, nodes at least 2: the root and one draft")]
     Zero,
+    /// More nodes than the draft passes make.
+    #[error("{nodes} nodes, the root included, of at most {most} that {topk} candidates in {steps} steps make")]
+    TooMany {
+        /// Nodes, the root included.
+        nodes: u64,
+        /// The most there can be.
+        most: u64,
+        /// Candidates of each pass.
+        topk: u64,
+        /// Depth.
+        steps: u64,
+    },
     /// Fewer nodes than the depth needs.
     #[error("{nodes} nodes, the root included, do not reach {steps} steps down")]
     TooFew {
@@ -87,13 +99,18 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// [`NotATree`] for zeros, or fewer nodes than levels.
+    /// [`NotATree`] for zeros, fewer nodes than levels, or more than `1 + topk + (steps - 1) topk^2`.
     pub const fn new(steps: u64, topk: u64, nodes: u64) -> Result<Self, NotATree> {
         if steps == 0 || topk == 0 || nodes < 2 {
             return Err(NotATree::Zero);
         }
         if nodes <= steps {
             return Err(NotATree::TooFew { nodes, steps });
+        }
+        // The first pass gives topk candidates, each later one topk for each of topk.
+        let most = 1 + topk + (steps - 1) * topk * topk;
+        if nodes > most {
+            return Err(NotATree::TooMany { nodes, most, topk, steps });
         }
         Ok(Self { steps, topk, nodes })
     }

@@ -94,6 +94,8 @@ pub struct Efficiencies {
     pub product: Constant<Seconds>,
     /// Fixed time of one layer's attention.
     pub attention: Constant<Seconds>,
+    /// Whether published speedups on such hardware test them.
+    pub tested: bool,
 }
 
 /// How far speedups were off on measurements that the fit had not seen.
@@ -107,6 +109,25 @@ pub struct ExpectedError {
     pub p90: f64,
     /// Measurements behind it.
     pub rows: u64,
+    /// Least and largest batch, and the longest context, of the measurements that are known.
+    pub known: Option<Known>,
+}
+
+/// What measurements cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Least and largest batch.
+    pub batch: (u64, u64),
+    /// Longest context.
+    pub context: u64,
+}
+
+impl Known {
+    /// Whether a point lies inside.
+    #[must_use]
+    pub const fn covers(&self, batch: u64, context: u64) -> bool {
+        self.batch.0 <= batch && batch <= self.batch.1 && context <= self.context
+    }
 }
 
 /// A share in (0, 1]: no engine beats the datasheet.
@@ -143,6 +164,14 @@ impl Additive {
     #[must_use]
     pub fn efficiencies(&self, family: &str) -> Option<&Efficiencies> {
         self.families.iter().find(|(name, _)| name == family).map(|(_, efficiencies)| efficiencies)
+    }
+
+    /// Whether measurements stand behind a price: of such hardware, such a target, at such a batch and context.
+    #[must_use]
+    pub fn covers(&self, family: Option<&str>, class: &str, batch: u64, context: u64) -> bool {
+        let tested = family.and_then(|family| self.efficiencies(family)).is_some_and(|known| known.tested);
+        let known = self.error(class).map(|error| error.known);
+        tested && known.is_some_and(|known| known.is_none_or(|known| known.covers(batch, context)))
     }
 
     /// The error to expect for a class of targets, else for all of them.

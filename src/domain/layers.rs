@@ -181,6 +181,12 @@ impl Layers {
         self.head.as_ref().map_or(1.0, Head::qkv_inputs) * self.hidden()
     }
 
+    /// Alike modules in memory, each with weights and a cache, of which a pass runs one: 1 but for MTP.
+    #[must_use]
+    pub fn modules(&self) -> f64 {
+        self.head.as_ref().map_or(1.0, Head::modules)
+    }
+
     /// Parameters that join the inputs of a head in every pass, and those that do so once a round.
     #[must_use]
     pub fn fuse_params(&self) -> (f64, f64) {
@@ -293,7 +299,7 @@ impl Layers {
             None => (self.lm_head_params(), if self.tied_embeddings { 0.0 } else { self.lm_head_params() }),
         };
         let norms = if self.groups.is_empty() { 0.0 } else { self.norm_params() };
-        let copies = self.head.as_ref().map_or(1.0, Head::modules);
+        let copies = self.modules();
         ParamCount {
             attention: attention * copies,
             ffn: ffn * copies,

@@ -15,7 +15,7 @@ use crate::plan::round::{plain_step, round_of};
 use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
 use crate::plan::speedup::speedup;
 use crate::units::{Bytes, Probability, Seconds};
-use crate::words::{Class, HeadKind, MeasuredDrafter, Roofline, Term};
+use crate::words::{Class, HeadKind, MeasuredDrafter, Role, Roofline, Term};
 
 /// What a measurement names, found in the catalog.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +63,19 @@ pub enum Unpriced {
     /// A separate model has to be named.
     #[error("a separate draft model without a name")]
     NoDrafter,
+    /// A head cannot be a target.
+    #[error("`{0}` is a head, which cannot be a target")]
+    HeadAsTarget(String),
+    /// The drafter is made for other targets.
+    #[error("`{drafter}` is made for {fits}, not for `{target}`")]
+    OtherTarget {
+        /// The drafter.
+        drafter: String,
+        /// Its targets.
+        fits: String,
+        /// The target it was measured with.
+        target: String,
+    },
     /// The head that is named drafts in another way.
     #[error("`{0}` is no head of the kind that the line states")]
     WrongHead(String),
@@ -103,6 +116,16 @@ pub fn class(engine: &str, target: &Model) -> Class {
 ///
 /// [`Unpriced`] names what is missing.
 pub fn predict(measured: &Measurement, named: Named<'_>, method: Method<'_>) -> Result<Prediction, Unpriced> {
+    if named.target.role == Role::Head {
+        return Err(Unpriced::HeadAsTarget(named.target.id.clone()));
+    }
+    if let Some(drafter) = named.drafter
+        && !drafter.fits.is_empty()
+        && !drafter.fits.contains(&named.target.id)
+    {
+        let (drafter, fits) = (drafter.id.clone(), drafter.fits.join(", "));
+        return Err(Unpriced::OtherTarget { drafter, fits, target: named.target.id.clone() });
+    }
     let target = with_weights(named.target, measured.weight_bytes);
     let source = source(measured, &target, named.drafter)?;
     if method.roofline == Some(Roofline::Aggregate) {

@@ -1,5 +1,7 @@
 //! Many measurements against their predictions, by what they were measured on.
 
+use std::collections::HashMap;
+
 use crate::domain::measurement::Measurement;
 use crate::evidence::predict::Prediction;
 use crate::evidence::regret::{Candidate, Regret, regrets};
@@ -147,7 +149,8 @@ fn breakdown(
 
 /// Rows of the same group, in the order in which groups appear.
 fn groups(rows: &[Priced<'_>]) -> Vec<Vec<Candidate>> {
-    let mut groups: Vec<((&str, &str), Vec<Candidate>)> = Vec::new();
+    let mut groups: Vec<Vec<Candidate>> = Vec::new();
+    let mut known: HashMap<(&str, &str), usize> = HashMap::new();
     for row in rows {
         let Some(name) = row.measured.group.as_deref() else { continue };
         let key = (row.measured.source.as_str(), name);
@@ -157,12 +160,13 @@ fn groups(rows: &[Priced<'_>]) -> Vec<Vec<Candidate>> {
             measured: row.measured.speedup,
             predicted: row.prediction.speedup,
         };
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.push(candidate),
-            None => groups.push((key, vec![candidate])),
+        let at = *known.entry(key).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[at].push(candidate);
     }
-    groups.into_iter().map(|(_, group)| group).collect()
+    groups
 }
 
 fn times(rows: &[Priced<'_>]) -> Times {

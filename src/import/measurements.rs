@@ -27,6 +27,9 @@ pub enum NotMeasurements {
     /// Columns that every line needs are missing.
     #[error("the first line names no column {}", .0.join(", "))]
     MissingColumns(Vec<&'static str>),
+    /// Its columns are separated by something else.
+    #[error("columns are separated by commas, and the first line has none")]
+    NoCommas,
     /// A column is named twice.
     #[error("the first line names column {0} twice")]
     Repeated(String),
@@ -67,17 +70,23 @@ pub fn measurements(text: &str) -> Result<Vec<Line>, NotMeasurements> {
     let header = reader.headers().map_err(|error| not_csv(&error))?.clone();
     check_header(&header)?;
     let mut lines = Vec::new();
-    for record in reader.records() {
+    for (at, record) in reader.records().enumerate() {
         let record = record.map_err(|error| not_csv(&error))?;
-        let number = record.position().map_or(0, csv::Position::line);
-        lines.push(line(&Cells { header: &header, record: &record }, number));
+        // Counted, since the reader's own lines depend on how they end.
+        lines.push(line(&Cells { header: &header, record: &record }, at as u64 + 2));
     }
     if lines.is_empty() { Err(NotMeasurements::Empty) } else { Ok(lines) }
 }
 
 fn check_header(header: &StringRecord) -> Result<(), NotMeasurements> {
     let has = |column: &&&str| header.iter().any(|name| name == **column);
-    let missing: Vec<&str> = REQUIRED.iter().filter(|column| !has(column)).copied().collect();
+    if header.len() == 1 && header.iter().any(|only| only.contains([';', '\t'])) {
+        return Err(NotMeasurements::NoCommas);
+    }
+    let mut missing: Vec<&str> = REQUIRED.iter().filter(|column| !has(column)).copied().collect();
+    if !has(&&"context") && !has(&&"prompt_tokens") {
+        missing.push("context (or prompt_tokens)");
+    }
     if !missing.is_empty() {
         return Err(NotMeasurements::MissingColumns(missing));
     }
@@ -148,6 +157,14 @@ fn measurement(cells: &Cells<'_>, id: &str, source: &str) -> Result<Measurement,
         None => Cells::needed(passes.map(|passes| passes as u64).filter(|passes| *passes > 0), "k")?,
     };
     let tokens_per_pass = Cells::needed(cells.number("tokens_per_pass", 1.0)?, "tokens_per_pass")?;
+    let layout = layout(cells, drafter_kind, k, passes)?;
+    if tokens_per_pass > layout.verify_width {
+        let width = layout.verify_width;
+        return Err(format!("tokens_per_pass {tokens_per_pass} is more than the {width} tokens that a round verifies"));
+    }
+    if cells.record.len() > cells.header.len() {
+        return Err(format!("{} cells below {} columns", cells.record.len(), cells.header.len()));
+    }
     let dashed = |word: String| word.replace('_', "-");
     Ok(Measurement {
         id: id.to_owned(),
@@ -164,7 +181,7 @@ fn measurement(cells: &Cells<'_>, id: &str, source: &str) -> Result<Measurement,
         drafter_weight_bytes: cells.positive("drafter_weight_bytes")?.unwrap_or(SIXTEEN_BITS),
         draft_budget: cells.number("draft_budget", 1.0)?.unwrap_or(SPARSE_BUDGET) as u64,
         k,
-        layout: layout(cells, drafter_kind, k, passes)?,
+        layout,
         batch: Cells::needed(cells.number("batch", 1.0)?, "batch")?,
         context: context(cells)?,
         closed_loop: closed_loop(cells)?,
@@ -275,6 +292,11 @@ mod tests {
         assert_eq!(reason("a,vllm,h,t,mtp,3,8,400,2.25,"), "no speedup");
         assert_eq!(reason("a,vllm,h,t,mtp,3,8,400,2.25,nan"), "speedup \"nan\" is not between 0 and 1e12");
         assert_eq!(reason("a,vllm"), "no drafter_kind");
+        assert_eq!(
+            reason("a,vllm,h,t,mtp,3,8,400,4.5,1.5"),
+            "tokens_per_pass 4.5 is more than the 4 tokens that a round verifies"
+        );
+        assert_eq!(reason("a,vllm,h,t,mtp,3,8,400,2.5,1.5,9"), "11 cells below 10 columns");
     }
 
     #[test]
@@ -282,6 +304,9 @@ mod tests {
         let missing = measurements("id,engine\na,b\n").unwrap_err().to_string();
         assert!(missing.contains("hardware, target, drafter_kind, k, batch, tokens_per_pass, speedup"), "{missing}");
         assert_eq!(measurements(&format!("{HEADER}\n")), Err(NotMeasurements::Empty));
+        assert_eq!(measurements("id;engine\na;b\n"), Err(NotMeasurements::NoCommas));
+        let lines = measurements(&format!("{}\r\nb,,,,,,,,\r\n", HEADER.trim_start_matches("id,"))).unwrap();
+        assert_eq!(lines[0].id, "line-2");
         let twice = measurements(&format!("{HEADER},k\na\n")).unwrap_err();
         assert_eq!(twice, NotMeasurements::Repeated("k".into()));
     }

@@ -38,7 +38,8 @@ pub fn acceptances(drafter: &Drafter) -> u64 {
 #[must_use]
 pub fn yields(drafter: &Drafter, index: u64, k: impl Iterator<Item = u64>) -> Yield {
     let process = process(&drafter.acceptance.model, index);
-    let (tokens_per_pass, known) = k.map(|k| (process.tokens_per_pass(k), process.known(k))).unzip();
+    let (tokens_per_pass, known) =
+        k.map(|k| (process.tokens_over_all(k, drafter.acceptance.proposing_share), process.known(k))).unzip();
     let curves = matches!(&drafter.acceptance.model, AcceptanceModel::PerPosition(curves) if curves.len() > 1);
     let acceptance = AcceptanceLabel { kind: process.kind(), curve: curves.then_some(index + 1) };
     Yield { acceptance, alpha: process.alpha(), tokens_per_pass, known }

@@ -72,9 +72,9 @@ pub fn coverage(sample: &Sample<'_, '_>) -> Option<String> {
     let all = sample.panels.len() as u64 + sample.omitted_panels;
     match spec::charted(sample).len() as u64 {
         0 => Some("no charts: they show what a drafter gains, where it fits".to_owned()),
-        charted if charted < all => {
-            Some(format!("charts show {charted} of {all} combinations of hardware, target, drafter and context"))
-        }
+        charted if charted < all => Some(format!(
+            "charts show {charted} of {all} combinations of hardware, target, devices, engine, drafter and context"
+        )),
         _ => None,
     }
 }

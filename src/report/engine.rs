@@ -90,7 +90,12 @@ pub fn text(engine: &Engine) -> String {
     lines.extend(additive.versions.iter().map(|versions| format!("seen on         {versions}")));
     lines.extend(additive.errors.iter().map(expected));
     let mut parts = vec![lines.join("\n"), figures("Constants", &constants(additive))];
-    parts.extend(additive.families.iter().map(|(name, of)| figures(&format!("Family {name}"), &efficiencies(of))));
+    parts.extend(additive.families.iter().map(|(name, of)| {
+        figures(
+            &format!("Family {name}{}", if of.tested { "" } else { " (no published speedup tests it)" }),
+            &efficiencies(of),
+        )
+    }));
     format!("{}\n", parts.join("\n\n"))
 }
 
@@ -126,7 +131,16 @@ pub fn json(engine: &Engine, families: Option<&[&str]>) -> Value {
     value["versions"] = additive.versions.as_deref().into();
     value["constants"] = object(constants(additive));
     value["family"] = Value::Object(kept.map(|(name, of)| (name.clone(), object(efficiencies(of)))).collect());
-    let error = |error: &ExpectedError| json!({ "class": error.class, "median": error.median, "p90": error.p90, "rows": error.rows });
+    let error = |error: &ExpectedError| {
+        json!({
+            "class": error.class,
+            "median": error.median,
+            "p90": error.p90,
+            "rows": error.rows,
+            "batch": error.known.map(|known| [known.batch.0, known.batch.1]),
+            "context": error.known.map(|known| known.context),
+        })
+    };
     value["error"] = additive.errors.iter().map(error).collect();
     value
 }

@@ -246,7 +246,7 @@ fn memory_text(point: &Point, style: Style) -> String {
     }
     let total = point.memory.total();
     let fits = if total <= point.usable { "fits in" } else { "does not fit in" };
-    composed(&format!("Memory: {total}, {fits} the usable {}", point.usable), &table, Vec::new(), style)
+    composed(&format!("Memory of each device: {total}, {fits} the usable {}", point.usable), &table, Vec::new(), style)
 }
 
 fn memory(point: &Point) -> [(&'static str, Bytes); 5] {

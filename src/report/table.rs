@@ -195,6 +195,9 @@ fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
     if marks.carried {
         notes.push("~: tokens per pass carried over from another k than was measured".to_owned());
     }
+    if let Some(depth) = panel.plan.block.setup.depth() {
+        notes.push(format!("a tree of {depth} steps is drafted as it is: sweep.k plays no part"));
+    }
     let engine = panel.plan.block.engine;
     if panel.plan.block.drafter.is_some() && engine.additive().is_some() && panel.plan.k.values.contains(&0) {
         notes.push("k=0 keeps the drafter loaded: what that costs is not known, and counted as nothing".to_owned());

@@ -1,11 +1,15 @@
 //! How far to trust the numbers: the lines that go with every output.
 
+use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
-use crate::domain::engine::Engine;
+use crate::domain::engine::{Additive, Engine, Known};
 use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
 use crate::report::number::shortest;
-use crate::words::{DrafterKind, Status};
+use crate::words::{DrafterKind, Status, Term};
+
+/// Lines on engines, targets and hardware beyond this repeat each other.
+const MOST_PROFILES: usize = 12;
 
 /// One line for each engine profile and class of target, with the error to expect and the profile to
 /// prefer, and one for each drafter's acceptance, with its source.
@@ -13,12 +17,15 @@ use crate::words::{DrafterKind, Status};
 pub fn lines(scenario: &Scenario) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for engine in &scenario.engines {
-        for line in scenario.targets.iter().map(|target| profile(engine, target)) {
-            if !lines.contains(&line) {
-                lines.push(line);
+        for target in &scenario.targets {
+            for line in scenario.hardware.iter().map(|device| profile(engine, target, device)) {
+                if !lines.contains(&line) && lines.len() < MOST_PROFILES {
+                    lines.push(line);
+                }
             }
         }
     }
+    lines.extend(without(&scenario.without));
     let strictest = scenario.engines.iter().find(|engine| engine.additive().is_some()).or(scenario.engines.first());
     lines.extend(scenario.engines.iter().filter_map(note));
     lines.extend(strictest.into_iter().flat_map(|engine| scenario.drafters.iter().map(|one| drafter(one, engine))));
@@ -28,13 +35,13 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
     lines
 }
 
-/// How far to trust an engine profile for a target.
+/// How far to trust an engine profile for a target on a device.
 ///
 /// The figures of ideal engines: published speedups over the founding formula with the measured tokens
 /// per pass put in, 333 rows of papers, engine documentation and issue threads. Those of the others stand
 /// in their files.
 #[must_use]
-pub fn profile(engine: &Engine, target: &Model) -> String {
+pub fn profile(engine: &Engine, target: &Model, device: &Device) -> String {
     let Some(additive) = engine.additive() else {
         return format!(
             "engine {}: an ideal roofline flatters. Published speedups are 0.85 of the aggregate one in the median, 0.73 \
@@ -43,25 +50,46 @@ pub fn profile(engine: &Engine, target: &Model) -> String {
         );
     };
     let status = match additive.status {
-        Status::Fitted => "fitted to published measurements",
+        Status::Fitted => "fitted to measurements",
         Status::Assumed => "assumed, not fitted",
         Status::Calibrated => "calibrated on measurements of your own",
     };
-    let class = if target.is_moe() { "moe" } else { "dense" };
-    let error = match additive.error(class) {
-        None => "no measured speedup tests it: take one point of your own before you rely on it".to_owned(),
-        Some(known) => {
-            let of = if known.class == "all" { String::new() } else { format!("{class} ") };
-            format!(
-                "expect {of}speedups to be {} % off in the median, {} % at the 90th percentile ({} rows the fit had not seen)",
-                percent(known.median),
-                percent(known.p90),
-                known.rows
-            )
-        }
-    };
+    let tested = device.family.as_deref().and_then(|family| additive.efficiencies(family)).is_some_and(|of| of.tested);
+    let error = if tested { expected(additive, target) } else { None };
+    let error = error.unwrap_or_else(|| {
+        let hardware = if tested { String::new() } else { format!(" on hardware such as {}", device.id) };
+        format!("no measured speedup{hardware} tests it: take one point of your own before you rely on it")
+    });
     let approximate = if target.approximate { format!("; {} is approximate", target.id) } else { String::new() };
     format!("engine {}: {status}; {error}{approximate}", engine.id)
+}
+
+fn expected(additive: &Additive, target: &Model) -> Option<String> {
+    let class = if target.is_moe() { "moe" } else { "dense" };
+    let known = additive.error(class)?;
+    let of = if known.class == "all" { String::new() } else { format!("{class} ") };
+    let range = known.known.map_or_else(String::new, |Known { batch: (least, largest), context }| {
+        let batch = if least == largest { least.to_string() } else { format!("{least} to {largest}") };
+        format!("; known ones have batch {batch} and context up to {context}")
+    });
+    Some(format!(
+        "expect {of}speedups to be {} % off in the median, {} % at the 90th percentile ({} rows the fit had not seen{range})",
+        percent(known.median),
+        percent(known.p90),
+        known.rows
+    ))
+}
+
+fn percent(share: f64) -> String {
+    shortest((share * 1000.0).round() / 10.0)
+}
+
+/// What is said where terms are left out of the price.
+#[must_use]
+pub fn without(terms: &[Term]) -> Option<String> {
+    let words: Vec<&str> = terms.iter().map(|term| term.as_str()).collect();
+    (!words.is_empty())
+        .then(|| format!("without {}: left out of every price, so that no expected error holds", words.join(", ")))
 }
 
 /// What the user of an engine profile should know beside its errors.
@@ -69,10 +97,6 @@ pub fn profile(engine: &Engine, target: &Model) -> String {
 pub fn note(engine: &Engine) -> Option<String> {
     engine.additive()?;
     engine.note.as_ref().map(|note| format!("engine {}: {note}", engine.id))
-}
-
-fn percent(share: f64) -> String {
-    shortest((share * 1000.0).round() / 10.0)
 }
 
 /// Where a drafter's acceptance comes from, and what of its price is not tested.

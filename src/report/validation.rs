@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use crate::evidence::regret::Regret;
 use crate::evidence::score::Errors;
 use crate::evidence::validation::{Breakdown, Row, Score, Times, Validation};
-use crate::report::csv;
 use crate::report::number::shortest;
 use crate::report::table::{Style, composed, right, table};
+use crate::report::{csv, json};
 use crate::sweep::row::Cell;
+use crate::units::Seconds;
 
 /// The columns of `validate`'s CSV.
 pub const COLUMNS: [&str; 7] = ["id", "group", "class", "measured", "predicted", "error", "unpriced_reason"];
@@ -22,8 +23,9 @@ pub fn headline(found: &Validation) -> String {
     match &found.overall {
         None => "no measurement has a prediction".to_owned(),
         Some(Score { errors, sides }) => format!(
-            "{} measurements: median error {}, 90 % within {}; right side of 1x {} of {}",
+            "{} measurement{}: median error {}, 90 % within {}; right side of 1x {} of {}",
             errors.count,
+            if errors.count == 1 { "" } else { "s" },
             percent(errors.median),
             percent(errors.p90),
             sides.right,
@@ -39,8 +41,12 @@ pub fn percent(share: f64) -> String {
 }
 
 fn signed(share: f64) -> String {
-    let sign = if share > 0.0 { "+" } else { "" };
-    format!("{sign}{}", percent(share))
+    let text = percent(share);
+    match text.as_str() {
+        "0 %" | "-0 %" => "0 %".to_owned(),
+        _ if share > 0.0 => format!("+{text}"),
+        _ => text,
+    }
 }
 
 /// What people read.
@@ -175,7 +181,7 @@ pub fn csv(rows: &[Row]) -> ::csv::Result<Vec<u8>> {
 
 /// `{"manifest", "overall", "by_class", …, "regret", "times", "excluded", "everything", "unpriced"}`.
 #[must_use]
-pub fn json(rows: &[Row], found: &Validation, manifest: &Value) -> Vec<u8> {
+pub fn document(rows: &[Row], found: &Validation, manifest: &Value) -> Vec<u8> {
     let mut document = json!({ "manifest": manifest, "overall": score(found.overall.as_ref()) });
     for Breakdown { by, parts } in &found.breakdowns {
         let parts = parts.iter().map(|(name, part)| (name.clone(), score(Some(part))));
@@ -187,7 +193,37 @@ pub fn json(rows: &[Row], found: &Validation, manifest: &Value) -> Vec<u8> {
     document["everything"] = score(found.everything.as_ref());
     let reasons = unpriced(rows).map(|(row, reason)| json!({ "id": row.id, "source": row.source, "reason": reason }));
     document["unpriced"] = reasons.collect();
+    document["rows"] = rows.iter().map(row).collect();
     format!("{document:#}\n").into_bytes()
+}
+
+/// A row with all that its breakdowns are made of.
+fn row(row: &Row) -> Value {
+    let mut value: serde_json::Map<String, Value> =
+        json::object(&COLUMNS, cells(row)).as_object().cloned().unwrap_or_default();
+    value.insert("source".to_owned(), row.source.as_str().into());
+    if let Some(measured) = &row.measured {
+        let predicted = row.predicted.as_ref().ok();
+        let details = json!({
+            "scored_apart": measured.is_excluded(),
+            "engine": measured.engine,
+            "hardware": measured.hardware,
+            "tensor_parallel": measured.devices,
+            "target": measured.target,
+            "drafter_kind": measured.drafter_kind.as_str(),
+            "topology": measured.topology,
+            "k": measured.k,
+            "batch": measured.batch,
+            "context": measured.context,
+            "tokens_per_pass": measured.tokens_per_pass,
+            "base_step_s": measured.base_step.map(Seconds::get),
+            "predicted_base_step_s": predicted.map(|prediction| prediction.base_step.get()),
+            "round_s": measured.round.map(Seconds::get),
+            "predicted_round_s": predicted.map(|prediction| prediction.round.get()),
+        });
+        value.extend(details.as_object().cloned().unwrap_or_default());
+    }
+    Value::Object(value)
 }
 
 fn errors(errors: Option<Errors>) -> Value {

@@ -174,10 +174,14 @@ impl<'s> Block<'s> {
         Ok(Self { labels, device, engine, drafter, setup, k: lengths(scenario, drafter) })
     }
 
-    /// Whether no published measurement stands behind the price of such a drafter on an engine.
+    /// Whether no published measurement stands behind the price of such a drafter, hardware and target at a
+    /// batch and context.
     #[must_use]
-    pub fn is_unvalidated(&self) -> bool {
-        self.engine.additive().is_some() && self.drafter.is_some_and(|drafter| !drafter.source.is_covered())
+    pub fn is_unvalidated(&self, batch: u64, context: u64) -> bool {
+        let Some(additive) = self.engine.additive() else { return false };
+        let class = if self.setup.target().is_moe() { "moe" } else { "dense" };
+        let covered = additive.covers(self.device.family.as_deref(), class, batch, context);
+        !covered || self.drafter.is_some_and(|drafter| !drafter.source.is_covered())
     }
 
     /// How many acceptances its drafter has; one without a drafter, where none is needed.

@@ -101,7 +101,7 @@ impl<'g> Place<'g, '_> {
                 base_fits: block.setup.fits(base),
                 fits: block.setup.fits(&speculative),
             },
-            notes: Notes { known: Known::Stated, unvalidated: k > 0 && block.is_unvalidated() },
+            notes: Notes { known: Known::Stated, unvalidated: k > 0 && block.is_unvalidated(batch, context) },
         }
     }
 }

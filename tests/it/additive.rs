@@ -79,6 +79,7 @@ impl Figures {
         let share = |value| constant(Efficiency::new(value).unwrap());
         let time = |value| constant(Seconds::new(value));
         let family = Efficiencies {
+            tested: true,
             bandwidth: share(self.eta_bandwidth),
             kv_bandwidth: self.eta_kv.map(share),
             compute: share(self.eta_compute),

@@ -65,7 +65,7 @@ fn parts_that_do_not_go_together_are_wrong_inputs() {
     for (set, named) in [
         ("roofline=per_op", "per_op"),
         ("roofline=additive", "no terms to add"),
-        ("engine=vllm", "--set roofline=additive"),
+        ("engine=vllm", "needs its layers"),
         ("tensor_parallel=2", "no [link]"),
     ] {
         let ran = run(folder.path(), &["sweep", "--set", set]);

@@ -123,7 +123,7 @@ fn rows_that_cannot_be_priced_are_listed_and_change_no_exit_code() {
         assert!(reason(id).contains(named), "{id}: {}", reason(id));
     }
     let text = run_well(folder.path(), &["validate", "--measurements", "own.csv", "--write", "none"]).stdout;
-    assert!(text.contains("Not priced: 8 of 9 rows") && text.contains("1 measurements: median error"), "{text}");
+    assert!(text.contains("Not priced: 8 of 9 rows") && text.contains("1 measurement: median error"), "{text}");
     let document = json(folder.path(), &["--measurements", "own.csv"]);
     assert_eq!(document["unpriced"].as_array().unwrap().len(), 8);
 }
@@ -186,4 +186,46 @@ fn files_are_named_after_the_measurements() {
     let written = names(&folder.path().join("results"));
     let parts = ["csv", "error-by-batch.svg", "json", "manifest.json", "predicted-against-measured.svg"];
     assert_eq!(written, parts.map(|part| format!("published.validate.{part}")));
+}
+
+/// What a row cannot have measured is no measurement.
+#[test]
+fn rows_that_contradict_themselves_are_not_scored() {
+    let folder = folder();
+    let rows = [
+        "1.5,9,x,vllm,h100-sxm5-80gb,llama-3.1-8b,,eagle3,3,8,1000,0,,,tokens,s,",
+        "1.5,2.2,x,vllm,h100-sxm5-80gb,eagle3-llama3.1-8b,,mtp,3,8,1000,0,,,head,s,",
+        "1.5,2.2,x,vllm,h100-sxm5-80gb,llama-3.1-8b,eagle3-qwen3-8b,eagle3,3,8,1000,0,,,other,s,",
+    ];
+    let found = predicted(folder.path(), &rows, &[]);
+    for (row, named) in found.iter().zip(["more than the 4 tokens", "cannot be a target", "is made for qwen3-8b"]) {
+        assert!(row[4].is_empty() && row[6..].join(",").contains(named), "{row:?}");
+    }
+}
+
+/// JSON holds every row with what its breakdowns are made of: the class's median follows from them.
+#[test]
+fn every_breakdown_can_be_recomputed_from_the_rows() {
+    let folder = folder();
+    let found = json(folder.path(), &[]);
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 401);
+    let kept = rows.iter().filter(|row| row["class"] == "moe" && row["scored_apart"] == false);
+    let mut errors: Vec<f64> = kept.filter_map(|row| Some(row["error"].as_f64()?.abs())).collect();
+    errors.sort_by(f64::total_cmp);
+    let median = (errors[44] + errors[45]) / 2.0;
+    assert_eq!(errors.len(), 90);
+    assert!((median - found["by_class"]["moe"]["median"].as_f64().unwrap()).abs() < 1e-12);
+}
+
+/// Ten thousand groups take no longer than their rows.
+#[test]
+fn many_groups_are_no_matter() {
+    let folder = folder();
+    let row = |at: usize| format!("1.5,2.2,x,vllm,h100-sxm5-80gb,llama-3.1-8b,,ngram,3,8,1000,0,,,r{at},s,g{}", at / 2);
+    let rows: Vec<String> = (0..20_000).map(row).collect();
+    let started = std::time::Instant::now();
+    let found = predicted(folder.path(), &rows.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+    assert_eq!(found.len(), 20_000);
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }

@@ -47,9 +47,12 @@ impl TickedAxis {
         Self { from: 0.0, to: most, log: false, ticks }
     }
 
-    /// A logarithmic axis between two numbers above zero, ticks at powers of two.
+    /// A logarithmic axis between two numbers above zero, ticks at powers of two, or at round numbers where
+    /// these are too few to read by.
     pub(super) fn log(from: f64, to: f64) -> Self {
-        Self { from, to, log: true, ticks: powers(from, to, MOST_TICKS) }
+        let powers = powers(from, to, MOST_TICKS);
+        let ticks = if powers.len() < 4 { round_ticks(from, to) } else { powers };
+        Self { from, to, log: true, ticks }
     }
 
     /// An axis between two numbers.

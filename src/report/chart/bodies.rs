@@ -101,6 +101,8 @@ pub struct Scatter {
 pub struct Kind {
     /// Its name.
     pub name: String,
+    /// Position of its colour.
+    pub color: usize,
     /// Its points.
     pub points: Vec<(f64, f64)>,
 }

@@ -24,7 +24,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let pen = Pen::new(scale);
     let strips = frame(root, pen, heading)?;
     let entries: Vec<(String, RGBColor)> =
-        plot.kinds.iter().enumerate().map(|(at, kind)| (kind.name.clone(), palette::line(at))).collect();
+        plot.kinds.iter().map(|kind| (kind.name.clone(), palette::line(kind.color))).collect();
     legend(&strips.side, pen, &plot.legend, &entries)?;
     let x = TickedAxis::log(plot.x.0, plot.x.1);
     let y = if plot.log_y { TickedAxis::log(plot.y.0, plot.y.1) } else { TickedAxis::between(plot.y.0, plot.y.1) };
@@ -34,9 +34,9 @@ pub(super) fn draw<DB: DrawingBackend>(
         let style = if guide.strong { pen.stroke(INK, 2.0) } else { pen.stroke(FAINT, 1.0) };
         area.draw(&PathElement::new(vec![guide.from, guide.to], style)).map_err(ChartError::of)?;
     }
-    for (at, kind) in plot.kinds.iter().enumerate() {
+    for kind in &plot.kinds {
         for point in &kind.points {
-            let mark = Circle::new(*point, pen.px(5.5), palette::line(at).mix(OPACITY).filled());
+            let mark = Circle::new(*point, pen.px(5.5), palette::line(kind.color).mix(OPACITY).filled());
             area.draw(&mark).map_err(ChartError::of)?;
         }
     }

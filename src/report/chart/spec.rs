@@ -204,7 +204,9 @@ fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Bod
         title: format!("{what}: {title}"),
         subtitle: heading(panel),
         caption: hints.join("  "),
-        trust: std::iter::once(trust::profile(block.engine, block.setup.target())).chain(source).collect(),
+        trust: std::iter::once(trust::profile(block.engine, block.setup.target(), block.device))
+            .chain(source)
+            .collect(),
     };
     Chart { part, heading, body }
 }

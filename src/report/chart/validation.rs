@@ -39,7 +39,10 @@ pub fn charts(rows: &[Row], found: &Validation, title: &str, trust: &[String]) -
             part: "predicted-against-measured".to_owned(),
             heading: heading(
                 "Predicted against measured speedup",
-                "On the dark line a prediction is exact; between the light ones it is within 10 %.".to_owned(),
+                format!(
+                    "On the dark line a prediction is exact; between the light ones it is within 10 %.{}",
+                    apart(&spots)
+                ),
             ),
             body: Body::Scatter(against_measured(&spots)),
         },
@@ -65,10 +68,11 @@ fn spot(row: &Row) -> Option<Spot> {
     Some(Spot { kind, batch: measured.batch, measured: measured.speedup, predicted: prediction.speedup })
 }
 
-/// Kinds that have points, each with its colour's position kept by an empty one.
+/// Kinds that have points.
 fn kinds(spots: &[Spot], point: impl Fn(&Spot) -> (f64, f64)) -> Vec<Kind> {
     let of = |kind: usize| spots.iter().filter(|spot| spot.kind == kind).map(&point).collect();
-    KINDS.iter().enumerate().map(|(at, name)| Kind { name: (*name).to_owned(), points: of(at) }).collect()
+    let all = KINDS.iter().enumerate().map(|(at, name)| Kind { name: (*name).to_owned(), color: at, points: of(at) });
+    all.filter(|kind| !kind.points.is_empty()).collect()
 }
 
 fn against_measured(spots: &[Spot]) -> Scatter {
@@ -108,6 +112,15 @@ fn by_batch(spots: &[Spot]) -> Scatter {
         legend: "targets".to_owned(),
         kinds: kinds(spots, |spot| (spot.batch, error(spot).clamp(-EDGE, EDGE))),
         guides: vec![level(BAND * 100.0, false), level(-BAND * 100.0, false), level(0.0, true)],
+    }
+}
+
+/// What the points are that the figures above leave out.
+fn apart(spots: &[Spot]) -> &'static str {
+    if spots.iter().any(|spot| spot.kind == 3) {
+        "  Scored apart: an engine's fault, a problem report, or a source that contradicts itself."
+    } else {
+        ""
     }
 }
 

@@ -155,8 +155,10 @@ fn case() -> impl Strategy<Value = Case> {
 /// A drafter of every kind, with a tree where it may draft one.
 fn drafter() -> impl Strategy<Value = (DraftSource, Option<Tree>)> {
     let head = |kind| DraftSource::Head(HeadSource::Derived(Head { kind, draft_vocab: None, copies: 2 }));
-    let tree =
-        (1..8_u64, 1..8_u64, 1..32_u64).prop_map(|(steps, topk, more)| Tree::new(steps, topk, steps + more).unwrap());
+    let tree = (1..8_u64, 1..8_u64, 1..32_u64).prop_map(|(steps, topk, more)| {
+        let most = 1 + topk + (steps - 1) * topk * topk;
+        Tree::new(steps, topk, (steps + more).min(most)).unwrap()
+    });
     let kinds = vec![HeadKind::Eagle1, HeadKind::Eagle3, HeadKind::Mtp, HeadKind::Block, HeadKind::Medusa];
     prop_oneof![
         target().prop_map(|model| (DraftSource::Model(model), None)),
