@@ -8,6 +8,7 @@ pub mod method;
 
 mod acceptance;
 mod check;
+mod deployment;
 mod drafter;
 mod engine;
 mod formats;

@@ -1,6 +1,7 @@
 //! How long does one forward pass take? Pure: models, devices and shapes in, costs out.
 
 pub mod additive;
+pub mod capture;
 pub mod draft;
 pub mod memory;
 pub mod ops;

@@ -146,6 +146,16 @@ words!(
         AllReduceStart = "all_reduce_start",
         /// What all-reduces send.
         AllReduceTraffic = "all_reduce_traffic",
+        /// A fixed time for each exchange with the devices that hold the experts.
+        AllToAllStart = "all_to_all_start",
+        /// What these exchanges send.
+        AllToAllTraffic = "all_to_all_traffic",
+        /// What passes from stage to stage.
+        Pipeline = "pipeline",
+        /// Arithmetic of tokens that only fill a captured graph.
+        Padding = "padding",
+        /// What is missing to the pace of launches beyond the largest captured graph.
+        Uncaptured = "uncaptured",
         /// What is missing to the floor that launches set for each layer.
         LayerFloor = "layer_floor",
         /// The engine's time for each step and each verification.
@@ -208,6 +218,16 @@ words!(
         Mxfp4 = "mxfp4",
         /// 4-bit integer with group scales.
         Int4 = "int4",
+    }
+);
+
+words!(
+    /// What limits the sequences that run together.
+    Limiter {
+        /// Device memory.
+        Memory = "memory",
+        /// The engine's `max_num_seqs`.
+        MaxNumSeqs = "max_num_seqs",
     }
 );
 

@@ -18,7 +18,6 @@ pub(super) struct Parts<'s> {
     pub(super) drafters: &'s [Drafter],
     pub(super) roofline: Option<Roofline>,
     pub(super) without: &'s [Term],
-    pub(super) tensor_parallel: &'s [u64],
     pub(super) k: Option<Axis<u64>>,
 }
 
@@ -151,19 +150,9 @@ fn missing_peaks(scenario: &Parts<'_>) -> Vec<Diagnostic> {
 fn drafters<'s>(scenario: &Parts<'s>) -> Vec<(Diagnostic, &'s str)> {
     let mut all = Vec::new();
     for drafter in scenario.drafters {
-        let mut found: Vec<Diagnostic> = scenario
-            .targets
-            .iter()
-            .filter_map(|target| fit(drafter, target))
-            .chain(too_long(drafter, scenario.k.as_ref()))
-            .collect();
-        let other = drafter.tensor_parallel.filter(|own| scenario.tensor_parallel.iter().any(|target| target != own));
-        if let Some(own) = other {
-            let message = format!("drafter `{}` on {own} devices beside a target on others", drafter.label);
-            let hint = "this version spreads a drafter over the target's devices: leave its tensor_parallel out";
-            found.push(Diagnostic::error("not-built-yet", message).hint(hint));
-        }
-        all.extend(found.into_iter().map(|one| (one, drafter.label.as_str())));
+        let unfit = scenario.targets.iter().filter_map(|target| fit(drafter, target));
+        let found = unfit.chain(too_long(drafter, scenario.k.as_ref()));
+        all.extend(found.map(|one| (one, drafter.label.as_str())));
     }
     all
 }
@@ -171,7 +160,13 @@ fn drafters<'s>(scenario: &Parts<'s>) -> Vec<(Diagnostic, &'s str)> {
 /// Why a drafter does not fit a target.
 fn fit(drafter: &Drafter, target: &Model) -> Option<Diagnostic> {
     let label = &drafter.label;
-    if matches!(drafter.source, DraftSource::Head(HeadSource::Derived(_))) {
+    if let (DraftSource::LayerSkip { layers }, Shape::Layers(of)) = (&drafter.source, &target.shape)
+        && *layers as f64 >= of.layers()
+    {
+        let message = format!("drafter `{label}` runs {layers} layers, and `{}` has {}", target.id, of.layers());
+        return Some(Diagnostic::error("does-not-fit", message).hint("a drafter by early exit leaves layers out"));
+    }
+    if matches!(drafter.source, DraftSource::Head(HeadSource::Derived(_)) | DraftSource::LayerSkip { .. }) {
         return matches!(target.shape, Shape::Aggregate(_)).then(|| {
             let message =
                 format!("drafter `{label}` is derived from its target, and `{}` is known by its totals", target.id);

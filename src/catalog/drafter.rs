@@ -1,21 +1,37 @@
 //! `[drafters.<label>]` into a [`Drafter`].
 
 use crate::catalog::acceptance::acceptance;
+use crate::catalog::deployment::degree;
 use crate::catalog::load::Loader;
 use crate::catalog::lookup::is_id;
 use crate::catalog::node::{Entry, Node, Value};
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
-use crate::catalog::values::{LARGEST_INTEGER, integer, number};
+use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number};
 use crate::diagnostic::Diagnostic;
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, Length};
 use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource, Tree};
-use crate::domain::head::{EAGLE3_VOCAB, Head};
+use crate::domain::head::{EAGLE3_VOCAB, Head, MEDUSA_HEADS};
 use crate::domain::model::Model;
 use crate::words::{DrafterKind, HeadKind, Role, Word};
 
 const KEYS: Keys = Keys {
-    known: &["model", "eagle", "mtp", "block", "ngram", "suffix", "sparse_kv", "constant", "shape", "acceptance"],
-    later: &["medusa", "layer_skip", "lookahead", "overlap"],
+    known: &[
+        "model",
+        "eagle",
+        "mtp",
+        "medusa",
+        "block",
+        "ngram",
+        "suffix",
+        "layer_skip",
+        "sparse_kv",
+        "lookahead",
+        "constant",
+        "overlap",
+        "shape",
+        "acceptance",
+    ],
+    later: &[],
 };
 
 /// The acceptance of a whole scenario, as far as it could be read.
@@ -58,6 +74,7 @@ fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &
     }
     let node = &entry.node;
     let mut fields = Fields::open(node, &KEYS, problems)?;
+    let overlap = fields.optional("overlap", flag);
     let tree = fields.optional("shape", tree);
     let own = fields.optional("acceptance", acceptance);
     let kinds: Vec<&str> = DrafterKind::ALL.iter().map(|kind| kind.as_str()).collect();
@@ -83,11 +100,16 @@ fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &
         }
     };
     let (source, longest, tensor_parallel) = drafting?;
-    let (tree, acceptance) = (tree?, acceptance?);
+    let (overlap, tree, acceptance) = (overlap?.unwrap_or_default(), tree?, acceptance?);
     if let Some(found) = wrong_together(&source, tree.as_ref(), &acceptance, node) {
         return problems.report(found);
     }
-    Some(Drafter { label: entry.key.clone(), source, tree, longest, tensor_parallel, acceptance })
+    if overlap && !matches!(source, DraftSource::Model(_) | DraftSource::Head(_)) {
+        let place = &node.get("overlap").unwrap_or(node).place;
+        let message = format!("`{}`: {} takes no devices of its own", node.path, source.kind());
+        return problems.report(Diagnostic::error("conflict", message).at(place).hint("leave overlap out"));
+    }
+    Some(Drafter { label: entry.key.clone(), source, overlap, tree, longest, tensor_parallel, acceptance })
 }
 
 /// What a kind key says: what drafts, the most drafts of a round, devices.
@@ -100,6 +122,24 @@ fn drafting(kind: &str, node: &Node, problems: &mut Problems, loader: &mut Loade
         "eagle" => eagle(node, problems, loader).map(alone),
         "mtp" => mtp(node, problems, loader).map(alone),
         "block" => block(node, problems, loader),
+        "medusa" => {
+            let heads = Fields::open(node, &Keys::all(&["heads"]), problems)?
+                .optional("heads", |node, problems| integer(node, problems, 1, 64))?
+                .unwrap_or(MEDUSA_HEADS);
+            let head = Head { kind: HeadKind::Medusa, draft_vocab: None, copies: heads };
+            Some((DraftSource::Head(HeadSource::Derived(head)), Some(heads), None))
+        }
+        "layer_skip" => {
+            let layers = Fields::open(node, &Keys::all(&["layers"]), problems)?
+                .required("layers", |node, problems| integer(node, problems, 1, 1 << 20))?;
+            Some(alone(DraftSource::LayerSkip { layers }))
+        }
+        "lookahead" => {
+            let mut fields = Fields::open(node, &Keys::all(&["window", "ngram"]), problems)?;
+            let window = fields.required("window", |node, problems| integer(node, problems, 1, 1 << 12));
+            let ngram = fields.required("ngram", |node, problems| integer(node, problems, 2, 1 << 8));
+            Some(alone(DraftSource::Lookahead { window: window?, ngram: ngram? }))
+        }
         "sparse_kv" => {
             let budget = Fields::open(node, &Keys::all(&["budget"]), problems)?
                 .required("budget", |node, problems| integer(node, problems, 1, LARGEST_INTEGER))?;
@@ -132,7 +172,10 @@ fn wrong_together(
         return Some(found);
     }
     let tree = tree?;
-    if source.looks_up() || source.kind() == DrafterKind::Block || matches!(source, DraftSource::Constant { .. }) {
+    if source.looks_up()
+        || source.kind() == DrafterKind::Block
+        || matches!(source, DraftSource::Constant { .. } | DraftSource::Lookahead { .. })
+    {
         let message = format!("`{}` drafts no tree: {} has no draft passes to branch in", node.path, source.kind());
         return Some(Diagnostic::error("conflict", message).at(&place("shape")).hint("leave `shape` out"));
     }
@@ -280,11 +323,6 @@ fn block(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Optio
     let derived = Head { kind: HeadKind::Block, draft_vocab: None, copies: 1 };
     let head = head?.map_or(HeadSource::Derived(derived), HeadSource::Named);
     Some((DraftSource::Head(head), longest?, None))
-}
-
-/// Devices of a replica.
-pub(super) fn degree(node: &Node, problems: &mut Problems) -> Option<u64> {
-    integer(node, problems, 1, 1 << 20)
 }
 
 fn constant(node: &Node, problems: &mut Problems) -> Option<CostRatio> {

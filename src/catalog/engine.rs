@@ -23,6 +23,7 @@ const CONSTANTS: Keys = Keys::all(&[
     "eta_link",
     "accepted_per_proposed",
     "t_layer_floor",
+    "t_layer_uncaptured",
     "quantised_compute",
     "quantised_bandwidth",
 ]);
@@ -90,6 +91,7 @@ fn additive(fields: &mut Fields<'_, '_>) -> Option<Additive> {
         let link = fields.required("eta_link", share);
         let accepted_per_proposed = fields.required("accepted_per_proposed", share);
         let layer_floor = fields.optional("t_layer_floor", time);
+        let uncaptured_layer = fields.optional("t_layer_uncaptured", time);
         let quantised = quantised(&mut fields);
         Some(Additive {
             status: Status::Assumed,
@@ -104,6 +106,7 @@ fn additive(fields: &mut Fields<'_, '_>) -> Option<Additive> {
             link: link?,
             accepted_per_proposed: accepted_per_proposed?,
             layer_floor: layer_floor?,
+            uncaptured_layer: uncaptured_layer?,
             quantised: quantised?,
             families: Vec::new(),
             errors: Vec::new(),

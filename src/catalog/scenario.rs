@@ -1,22 +1,19 @@
 //! `scenarios/<name>.toml` into a [`Scenario`].
 
-use std::num::NonZeroU64;
-
 use crate::catalog::acceptance::acceptance;
 use crate::catalog::check;
-use crate::catalog::drafter::{Shared, degree, drafters};
+use crate::catalog::deployment::{default_memory, degree, limits, memory, spread};
+use crate::catalog::drafter::{Shared, drafters};
 use crate::catalog::formats::{quantization, quantized};
 use crate::catalog::load::Loader;
 use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
-use crate::catalog::values::{LARGEST_INTEGER, integer, integer_axis, probability, quantity, word};
+use crate::catalog::values::{LARGEST_INTEGER, integer_axis, word};
 use crate::diagnostic::Diagnostic;
 use crate::domain::axis::Axis;
-use crate::domain::deployment::MemoryPolicy;
 use crate::domain::engine::Engine;
 use crate::domain::scenario::{Scenario, SweepAxes};
-use crate::units::{Bytes, Probability};
 use crate::words::{Roofline, Term};
 
 const KEYS: Keys = Keys {
@@ -32,10 +29,12 @@ const KEYS: Keys = Keys {
         "sweep",
         "simulate",
         "memory",
+        "deployment",
+        "limits",
         "without",
         "quantization",
     ],
-    later: &["deployment", "limits", "workloads", "measured", "traffic", "slo", "uncertainty"],
+    later: &["workloads", "measured", "traffic", "slo", "uncertainty"],
 };
 
 /// The longest chain: a thousand times what any engine runs.
@@ -73,6 +72,8 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let drafting = fields.optional("drafters", |node, problems| drafters(node, problems, Shared::of(&shared), loader));
     let axes = fields.optional("sweep", sweep_axes);
     let memory = fields.optional("memory", memory);
+    let spread = fields.optional("deployment", spread);
+    let limits = fields.optional("limits", limits);
     let simulating = fields.optional("simulate", simulate);
     let parts = check::Parts {
         hardware: hardware.as_deref().unwrap_or_default(),
@@ -80,7 +81,6 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         engines: engines.as_deref().unwrap_or_default(),
         drafters: drafting.as_ref().and_then(Option::as_deref).unwrap_or_default(),
         roofline: roofline.flatten(),
-        tensor_parallel: tensor_parallel.as_ref().and_then(Option::as_deref).unwrap_or(&[1]),
         without: without.as_ref().and_then(Option::as_deref).unwrap_or_default(),
         // Of a section that could not be read nothing can be said.
         k: match &axes {
@@ -103,6 +103,8 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         tensor_parallel: tensor_parallel?.unwrap_or_else(|| vec![1]),
         drafters: drafting?.unwrap_or_default(),
         axes: axes?.or_else(default_axes)?,
+        spread: spread?.unwrap_or_default(),
+        limits: limits?.unwrap_or_default(),
         memory: memory?.or_else(default_memory)?,
         simulate,
         without: without?.unwrap_or_default(),
@@ -167,29 +169,5 @@ fn sweep_axes(node: &Node, problems: &mut Problems) -> Option<SweepAxes> {
     match SweepAxes::new(batch, k, context) {
         Ok(axes) => Some(axes),
         Err(error) => problems.report(Diagnostic::error("out-of-range", error.to_string()).at(&node.place)),
-    }
-}
-
-fn default_utilization() -> Option<Probability> {
-    Probability::new(MemoryPolicy::DEFAULT_UTILIZATION).ok()
-}
-
-fn default_memory() -> Option<MemoryPolicy> {
-    MemoryPolicy::new(default_utilization()?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS).ok()
-}
-
-fn memory(node: &Node, problems: &mut Problems) -> Option<MemoryPolicy> {
-    let mut fields = Fields::open(node, &Keys::all(&["utilization", "reserve", "block_tokens"]), problems)?;
-    let utilization = fields.optional("utilization", probability);
-    let reserve = fields.optional("reserve", |node, problems| quantity::<Bytes>(node, problems, 0.0));
-    let block = fields.optional("block_tokens", |node, problems| integer(node, problems, 1, 1 << 20));
-    let block = block?.and_then(NonZeroU64::new).unwrap_or(MemoryPolicy::DEFAULT_BLOCK_TOKENS);
-    match MemoryPolicy::new(utilization?.or_else(default_utilization)?, reserve?.unwrap_or(Bytes::ZERO), block) {
-        Ok(policy) => Some(policy),
-        Err(error) => {
-            let at = node.get("utilization").unwrap_or(node);
-            let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", at.path)).at(&at.place);
-            problems.report(found.hint("such as utilization = 0.9"))
-        }
     }
 }

@@ -103,7 +103,9 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     if let (Some(depth), Some(k)) = (block.setup.depth(), args.k.filter(|k| *k > 0))
         && k != depth
     {
-        return Err(Error::Usage(format!("--k {k}: this drafter drafts a tree of {depth} steps; 0 leaves it out")));
+        return Err(Error::Usage(format!(
+            "--k {k}: this drafter drafts {depth} deep and no other way; 0 leaves it out"
+        )));
     }
     let longest = block.drafter.and_then(|drafter| drafter.longest);
     if let (Some(longest), Some(k)) = (longest, args.k)
@@ -128,7 +130,10 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
 /// Device, target and engine.
 fn who(block: &Block<'_>) -> String {
     let labels = &block.labels;
-    let devices = if labels.tensor_parallel > 1 { format!("{} x ", labels.tensor_parallel) } else { String::new() };
+    let devices = match block.setup.devices() {
+        1 => String::new(),
+        devices => format!("{devices} x "),
+    };
     format!("{devices}{}, target {}, engine {} ({})", labels.hardware, labels.target, labels.engine, labels.roofline)
 }
 

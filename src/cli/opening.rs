@@ -75,11 +75,14 @@ fn no_setup(error: &SetupError, loaded: &Loaded) -> Diagnostic {
             Unpriceable::MissingLink { .. } => (
                 "missing-figure",
                 "tensor_parallel",
-                "set it to 1, or describe the link in a hardware file of your own",
+                "spread it over one device, or describe the link in a hardware file of your own",
             ),
-            Unpriceable::BeyondLink { .. } => {
-                ("does-not-fit", "tensor_parallel", "spread the model over fewer devices")
-            }
+            Unpriceable::BeyondLink { .. } => (
+                "does-not-fit",
+                "tensor_parallel",
+                "tensor_parallel x ranks of [deployment] x pipeline stages must lie within one link",
+            ),
+            Unpriceable::Experts { .. } => ("does-not-fit", "deployment", "such as expert_parallel = 8"),
             Unpriceable::Unsplittable(_) => ("does-not-fit", "tensor_parallel", "take a degree that divides them"),
             Unpriceable::NeedsLayers { .. } => (
                 "conflict",

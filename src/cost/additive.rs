@@ -9,7 +9,7 @@ use crate::cost::ops::{Ops, Work};
 use crate::cost::placement::{Placement, ring_all_reduce};
 use crate::cost::shape::PassShape;
 use crate::cost::terms::{Terms, Without};
-use crate::domain::layers::Layers;
+use crate::domain::layers::{LayerGroup, Layers};
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
 use crate::words::{OpName, Term};
 
@@ -89,6 +89,36 @@ pub fn all_reduce_traffic(layers: &Layers, placement: &Placement, tokens: f64, l
     ring_all_reduce(bytes, placement.devices, link, Seconds::ZERO) * layers.sublayers()
 }
 
+/// Start of the exchanges with the devices that hold the experts: two for each layer of experts, none where
+/// every device sees every token.
+#[must_use]
+pub fn all_to_all_start(layers: &Layers, placement: &Placement, each: Seconds) -> Seconds {
+    if placement.ranks == 1 { Seconds::ZERO } else { each * (2.0 * layers.moe_layers()) }
+}
+
+/// What these exchanges send, there and back:
+/// `layers of experts x 2 x 2 tokens / n top_k h (r n - 1) / (r n) / (eta x link)`.
+#[must_use]
+pub fn all_to_all_traffic(layers: &Layers, placement: &Placement, tokens: f64, link: BytesPerSecond) -> Seconds {
+    if placement.ranks == 1 {
+        return Seconds::ZERO;
+    }
+    let of_group = |group: &LayerGroup| {
+        let top_k = group.ffn.moe()?.top_k() as f64;
+        Some(placement.all_to_all_bytes(layers.hidden(), top_k, tokens) / link * (2.0 * group.count as f64))
+    };
+    layers.groups().iter().filter_map(of_group).sum()
+}
+
+/// What passes from stage to stage and back to the first: `P (t_all_reduce + 2 tokens h / (eta x link))`.
+#[must_use]
+pub fn pipeline(layers: &Layers, placement: &Placement, tokens: f64, start: Seconds, link: BytesPerSecond) -> Seconds {
+    if placement.stages == 1 {
+        return Seconds::ZERO;
+    }
+    (start + Bytes::new(2.0 * tokens * layers.hidden()) / link) * placement.stages as f64
+}
+
 /// What is missing to `layers x t_layer_floor` where launches, not the device, set the pace.
 #[must_use]
 pub fn layer_floor(layers: &Layers, floor: Option<Seconds>, pass: Seconds) -> Seconds {
@@ -126,6 +156,9 @@ pub fn terms(ops: &Ops, layers: &Layers, shape: PassShape, placement: &Placement
         (Term::KvWrite, kv(total.kv_written, at.kv_bandwidth)),
         (Term::AllReduceStart, all_reduce_start(layers, placement, at.all_reduce)),
         (Term::AllReduceTraffic, all_reduce_traffic(layers, placement, tokens, at.link)),
+        (Term::AllToAllStart, all_to_all_start(layers, placement, at.all_reduce)),
+        (Term::AllToAllTraffic, all_to_all_traffic(layers, placement, tokens, at.link)),
+        (Term::Pipeline, pipeline(layers, placement, tokens, at.all_reduce, at.link)),
     ];
     let kept = all.into_iter().filter(|(term, _)| !at.without.holds(*term));
     let terms = kept.fold(Terms::NONE, |terms, (term, time)| terms.with(term, time));

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::cost::capture::Captures;
 use crate::cost::pass::{PassCost, pass};
 use crate::cost::pricing::Pricing;
 use crate::cost::shape::PassShape;
@@ -70,10 +71,15 @@ pub fn draft_pass(
     plain_step: &PassCost,
     shape: Option<PassShape>,
     engine: Seconds,
+    captures: &Captures,
 ) -> DraftPass {
     match (pricing, shape) {
         (DraftPricing::Passes { model, pricing, .. }, Some(shape)) => {
-            let pass = pass(model, pricing, shape).with(Term::Draft, engine);
+            let pass = {
+                let tokens = pricing.placement.part_of(shape.batch) * shape.new_tokens_per_seq;
+                captures.applied(pass(model, pricing, shape), tokens, model.layers())
+            };
+            let pass = pass.with(Term::Draft, engine);
             DraftPass { seconds: pass.seconds(), bound: Some(pass.bound()) }
         }
         (DraftPricing::Constant { cost_ratio }, _) => {

@@ -23,10 +23,11 @@ impl Held {
     /// Nothing: no drafter, or one that takes no memory.
     pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv: Vec::new(), state: Bytes::ZERO };
 
-    /// Of a model on each of `devices` devices: an even share of the weights, KV by heads.
+    /// Of a model on each device of a placement: an even share of the weights, of the picked experts also over
+    /// the ranks; KV by heads; of everything the part that its stage holds.
     #[must_use]
-    pub fn by(model: &Model, devices: u64) -> Self {
-        let placement = Placement { devices, ..Placement::SINGLE };
+    pub fn by(model: &Model, placement: &Placement) -> Self {
+        let stage = 1.0 / placement.stages as f64;
         let kv = match &model.shape {
             Shape::Aggregate(_) => model.kv_shares(),
             Shape::Layers(layers) => layers
@@ -34,17 +35,18 @@ impl Held {
                 .iter()
                 .map(|group| {
                     let share = model.kv_share(group);
-                    KvShare {
-                        bytes_per_token: share.bytes_per_token
-                            * placement.cache_share(&group.attention)
-                            * layers.modules(),
-                        ..share
-                    }
+                    let kept = placement.cache_share(&group.attention) * layers.modules() * stage;
+                    KvShare { bytes_per_token: share.bytes_per_token * kept, ..share }
                 })
                 .collect(),
         };
-        let state = model.state_bytes_per_sequence() * placement.share();
-        Self { weights: model.weight_bytes_held() * placement.share(), kv, state }
+        let (weights, experts) = (model.weight_bytes_held(), model.expert_bytes_held());
+        let over_ranks = experts * (1.0 / placement.ranks as f64);
+        Self {
+            weights: (weights - experts + over_ranks) * (placement.share() * stage),
+            kv,
+            state: model.state_bytes_per_sequence() * (placement.share() * stage),
+        }
     }
 
     /// KV bytes of one sequence: for each share the slots that its layers keep; and its state, of which a
@@ -108,12 +110,12 @@ pub fn usable(device: &Device, policy: &MemoryPolicy) -> Bytes {
 }
 
 impl Demand {
-    /// Target and drafter under a policy, both spread over `devices` devices.
+    /// Target and drafter, each on devices of its own placement, under a policy.
     #[must_use]
-    pub fn new(target: &Model, drafter: Option<&Model>, policy: &MemoryPolicy, devices: u64) -> Self {
+    pub fn new(target: (&Model, &Placement), drafter: Option<(&Model, &Placement)>, policy: &MemoryPolicy) -> Self {
         Self {
-            target: Held::by(target, devices),
-            drafter: drafter.map_or(Held::NOTHING, |drafter| Held::by(drafter, devices)),
+            target: Held::by(target.0, target.1),
+            drafter: drafter.map_or(Held::NOTHING, |(model, placement)| Held::by(model, placement)),
             reserve: policy.reserve(),
             block_tokens: policy.block_tokens(),
         }
@@ -164,6 +166,31 @@ impl Demand {
     #[must_use]
     pub fn kv_budget(&self, usable: Bytes) -> Bytes {
         usable - self.reserve - self.target.weights - self.drafter.weights
+    }
+
+    /// Tokens of sequences of this context that memory holds: `floor(kv_budget / bytes_per_sequence x slots)`,
+    /// whole sequences or not; none where a sequence takes no bytes. Where every layer keeps every token it is
+    /// the same at every context.
+    ///
+    /// # Examples
+    ///
+    /// (100 - 5 - 10) / 2 = 42.5 tokens, at contexts of 3 and 30.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use specplan::cost::memory::{Demand, Held};
+    /// use specplan::domain::model::KvShare;
+    /// use specplan::units::Bytes;
+    /// let share = |kv| KvShare { bytes_per_token: Bytes::new(kv), window: None };
+    /// let held = |weights, kv| Held { weights: Bytes::new(weights), kv: vec![share(kv)], state: Bytes::ZERO };
+    /// let demand = Demand { target: held(10.0, 2.0), drafter: Held::NOTHING, reserve: Bytes::new(5.0), block_tokens: NonZeroU64::MIN };
+    /// assert_eq!([3, 30].map(|context| demand.kv_tokens(Bytes::new(100.0), context, 0)), [Some(42), Some(42)]);
+    /// ```
+    #[must_use]
+    pub fn kv_tokens(&self, usable: Bytes, context: u64, k: u64) -> Option<u64> {
+        let each = self.bytes_per_sequence(context, k);
+        let tokens = slots(context, k, None, self.block_tokens) as f64;
+        (each > Bytes::ZERO).then(|| (self.kv_budget(usable) / each * tokens).floor().max(0.0) as u64)
     }
 
     /// The largest batch that fits: `floor(kv_budget / bytes_per_sequence)`, 0 where the weights

@@ -2,7 +2,6 @@
 
 use crate::cost::additive;
 use crate::cost::ops::{Ops, Work};
-use crate::cost::placement::ring_all_reduce;
 use crate::cost::pricing::{Form, Pricing};
 use crate::cost::roofline::{Rates, Roofed};
 use crate::cost::shape::PassShape;
@@ -83,6 +82,7 @@ impl PassCost {
 #[must_use]
 pub fn pass(model: &Model, pricing: &Pricing, shape: PassShape) -> PassCost {
     let (rates, placement) = (pricing.rates, &pricing.placement);
+    let shape = PassShape { batch: placement.part_of(shape.batch), ..shape };
     match &model.shape {
         Shape::Aggregate(totals) => overlapped(aggregate(model, totals, shape), rates, Seconds::ZERO),
         Shape::Layers(layers) => {
@@ -99,11 +99,13 @@ pub fn pass(model: &Model, pricing: &Pricing, shape: PassShape) -> PassCost {
     }
 }
 
-/// All-reduces at the datasheet's bandwidth, without a start: two a layer.
+/// What devices exchange at the datasheet's bandwidth, without a start.
 fn network(layers: &Layers, pricing: &Pricing, shape: PassShape) -> Seconds {
     let placement = &pricing.placement;
-    let bytes = placement.all_reduce_bytes(layers, shape.new_tokens());
-    ring_all_reduce(bytes, placement.devices, placement.link, Seconds::ZERO) * layers.sublayers()
+    let (tokens, link) = (shape.new_tokens(), placement.link);
+    additive::all_reduce_traffic(layers, placement, tokens, link)
+        + additive::all_to_all_traffic(layers, placement, tokens, link)
+        + additive::pipeline(layers, placement, tokens, Seconds::ZERO, link)
 }
 
 /// One maximum over the sums.

@@ -8,8 +8,14 @@ use crate::units::{Bytes, BytesPerSecond, Seconds};
 /// Where a model runs: what settles the work of one device beside the shape of a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
-    /// Devices that hold a slice of every matrix, n.
+    /// Devices that hold a slice of every matrix but the picked experts, n.
     pub devices: u64,
+    /// Groups of such devices that each attend to a batch of their own and share the experts, r.
+    pub ranks: u64,
+    /// Stages that the layers are cut into, P.
+    pub stages: u64,
+    /// Parts that a batch is cut into, so that every stage of the target works on another.
+    pub parts: u64,
     /// One-way bandwidth of a device's link; zero on a single device, which needs none.
     pub link: BytesPerSecond,
     /// How independent the routing of tokens of one sequence is, rho; 1: as that of different sequences.
@@ -32,7 +38,8 @@ pub struct Unsplittable {
 
 impl Placement {
     /// One device, tokens routed independently.
-    pub const SINGLE: Self = Self { devices: 1, link: BytesPerSecond::ZERO, routing_independence: 1.0 };
+    pub const SINGLE: Self =
+        Self { devices: 1, ranks: 1, stages: 1, parts: 1, link: BytesPerSecond::ZERO, routing_independence: 1.0 };
 
     /// Checks that a model's KV heads divide the devices, or the other way round.
     ///
@@ -78,6 +85,40 @@ impl Placement {
             Attention::Mla(_) | Attention::None => 1.0,
             Attention::Linear(_) | Attention::Ssm(_) => self.share(),
         }
+    }
+
+    /// Sequences that pass through the stages together: `B / parts`, but at least one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use specplan::cost::placement::Placement;
+    /// let placement = Placement { stages: 4, parts: 4, ..Placement::SINGLE };
+    /// assert_eq!([1.0, 2.0, 8.0].map(|batch| placement.part_of(batch)), [1.0, 1.0, 2.0]);
+    /// ```
+    #[must_use]
+    pub fn part_of(&self, batch: f64) -> f64 {
+        (batch / self.parts as f64).max(batch.min(1.0))
+    }
+
+    /// The same with all layers on one stage, as a drafter's are: the batch still comes in parts.
+    #[must_use]
+    pub const fn on_one_stage(self) -> Self {
+        Self { stages: 1, ..self }
+    }
+
+    /// Devices of a replica.
+    #[must_use]
+    pub const fn all_devices(&self) -> u64 {
+        self.devices * self.ranks * self.stages
+    }
+
+    /// What one device sends to those that hold the picked experts, in each direction: `tokens / n x top_k h`
+    /// values of two bytes, but for the share that stays.
+    #[must_use]
+    pub fn all_to_all_bytes(&self, hidden: f64, top_k: f64, tokens: f64) -> Bytes {
+        let holders = (self.devices * self.ranks) as f64;
+        Bytes::new(2.0 * tokens / self.devices as f64 * top_k * hidden * (holders - 1.0) / holders)
     }
 
     /// Share of weights and arithmetic on each device: `1 / n`.

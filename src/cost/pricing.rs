@@ -4,6 +4,7 @@ use crate::cost::additive::Coefficients;
 use crate::cost::placement::{Placement, Unsplittable};
 use crate::cost::roofline::Rates;
 use crate::cost::terms::Without;
+use crate::domain::deployment::Spread;
 use crate::domain::device::{Device, MissingPeak};
 use crate::domain::engine::{Additive, Efficiency, Engine, Profile};
 use crate::domain::model::{Model, Shape};
@@ -66,6 +67,16 @@ pub enum Unpriceable {
         /// Devices asked for.
         devices: u64,
     },
+    /// Experts that cannot be shared so.
+    #[error("{expert_parallel} devices cannot share the experts of `{model}`: {reason}")]
+    Experts {
+        /// The model.
+        model: String,
+        /// Devices asked for.
+        expert_parallel: u64,
+        /// Why not.
+        reason: String,
+    },
     /// KV heads that cannot be spread.
     #[error(transparent)]
     Unsplittable(#[from] Unsplittable),
@@ -88,8 +99,10 @@ pub struct Basis<'a> {
     pub engine: &'a Engine,
     /// The form in force.
     pub roofline: Roofline,
-    /// Devices of a replica.
+    /// Devices that matrices are sliced over.
     pub devices: u64,
+    /// How it is spread beyond that.
+    pub spread: Spread,
     /// Terms left out of the additive form.
     pub without: Without,
 }
@@ -127,6 +140,12 @@ impl Pricing {
         }
     }
 
+    /// The same for a drafter, whose layers all lie on one stage.
+    #[must_use]
+    pub const fn on_one_stage(self) -> Self {
+        Self { placement: self.placement.on_one_stage(), ..self }
+    }
+
     /// The roofline in force.
     #[must_use]
     pub const fn roofline(&self) -> Roofline {
@@ -139,7 +158,9 @@ impl Pricing {
 }
 
 fn placement(basis: &Basis<'_>, model: &Model) -> Result<Placement, Unpriceable> {
-    let (device, devices) = (basis.device, basis.devices);
+    let (device, stages) = (basis.device, basis.spread.pipeline);
+    let ranks = ranks(basis, model)?;
+    let devices = basis.devices * ranks * stages;
     if devices == 1 {
         return Ok(Placement::SINGLE);
     }
@@ -152,9 +173,31 @@ fn placement(basis: &Basis<'_>, model: &Model) -> Result<Placement, Unpriceable>
     if let Shape::Aggregate(_) = model.shape {
         return Err(Unpriceable::NeedsLayers { model: model.id.clone(), form: basis.roofline });
     }
-    let placement = Placement { devices, link: link.bandwidth, ..Placement::SINGLE };
+    let placement =
+        Placement { devices: basis.devices, ranks, stages, parts: stages, link: link.bandwidth, ..Placement::SINGLE };
     placement.check(model)?;
     Ok(placement)
+}
+
+/// Groups of devices that attend apart: as many as share the experts, over those that share attention.
+fn ranks(basis: &Basis<'_>, model: &Model) -> Result<u64, Unpriceable> {
+    let (sliced, spread) = (basis.devices, basis.spread);
+    let Some(sharing) = spread.expert_parallel else { return Ok(1) };
+    let refused =
+        |reason: String| Err(Unpriceable::Experts { model: model.id.clone(), expert_parallel: sharing, reason });
+    if let Shape::Layers(layers) = &model.shape
+        && let Some(moe) =
+            layers.groups().iter().filter_map(|group| group.ffn.moe()).find(|moe| moe.experts() % sharing != 0)
+    {
+        return refused(format!("{} do not divide evenly", moe.experts()));
+    }
+    match spread.data_parallel_attention {
+        true if sharing % sliced == 0 => Ok(sharing / sliced),
+        true => refused(format!("with attention apart they are a multiple of tensor_parallel, {sliced}")),
+        // Every device sees every token: whole experts on some or slices on all take the same time in the mean.
+        false if sliced % sharing == 0 => Ok(1),
+        false => refused(format!("they divide tensor_parallel, {sliced}, unless data_parallel_attention = true")),
+    }
 }
 
 fn coefficients(

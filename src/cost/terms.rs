@@ -81,12 +81,17 @@ impl Terms {
 pub const fn class(term: Term) -> Bound {
     match term {
         Term::Weights | Term::SmallReads | Term::KvRead | Term::KvWrite => Bound::Memory,
-        Term::Arithmetic | Term::AttentionArithmetic => Bound::Compute,
-        Term::AllReduceStart | Term::AllReduceTraffic => Bound::Network,
+        Term::Arithmetic | Term::AttentionArithmetic | Term::Padding => Bound::Compute,
+        Term::AllReduceStart
+        | Term::AllReduceTraffic
+        | Term::AllToAllStart
+        | Term::AllToAllTraffic
+        | Term::Pipeline => Bound::Network,
         Term::ProductKernels
         | Term::AttentionKernels
         | Term::Routing
         | Term::LayerFloor
+        | Term::Uncaptured
         | Term::Step
         | Term::Draft
         | Term::Round

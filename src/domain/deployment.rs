@@ -63,3 +63,50 @@ impl MemoryPolicy {
         self.block_tokens
     }
 }
+
+/// How a replica is spread beyond slicing every matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// Devices that share the experts.
+    pub expert_parallel: Option<u64>,
+    /// Stages of layers, one after the other.
+    pub pipeline: u64,
+    /// Whether attention is computed apart on each group of devices, for a batch of its own.
+    pub data_parallel_attention: bool,
+    /// Devices that the drafter's matrices are sliced over; none: as many as the target's.
+    pub draft_tensor_parallel: Option<u64>,
+}
+
+impl Spread {
+    /// Of a drafter that is sliced over `own` devices beside a target that is sliced over `devices`: as many
+    /// groups attend apart as of the target.
+    #[must_use]
+    pub const fn of_drafter(self, devices: u64, own: u64) -> Self {
+        let expert_parallel = match self.expert_parallel {
+            Some(sharing) if self.data_parallel_attention => Some(sharing / devices * own),
+            _ if own == devices => self.expert_parallel,
+            _ => None,
+        };
+        Self { expert_parallel, ..self }
+    }
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self { expert_parallel: None, pipeline: 1, data_parallel_attention: false, draft_tensor_parallel: None }
+    }
+}
+
+/// What an engine is told not to exceed. Absent: no limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Sequences that run together.
+    pub max_num_seqs: Option<u64>,
+    /// New tokens of one step, drafts included.
+    pub max_num_batched_tokens: Option<u64>,
+    /// Tokens of one sequence, prompt and output.
+    pub max_model_len: Option<u64>,
+    /// Numbers of tokens that a step's graph was captured for, in rising order: others are padded to the
+    /// next, and beyond the largest launches set the pace.
+    pub capture_sizes: Vec<u64>,
+}

@@ -14,6 +14,8 @@ pub struct Drafter {
     pub label: String,
     /// What it is.
     pub source: DraftSource,
+    /// Whether it drafts on devices of its own, while the target verifies.
+    pub overlap: bool,
     /// The tree it drafts; none: a chain, or a block.
     pub tree: Option<Tree>,
     /// The most drafts of a round, where there is a limit.
@@ -40,6 +42,18 @@ pub enum DraftSource {
     SparseKv {
         /// Cached tokens that a draft pass reads.
         budget: u64,
+    },
+    /// The first layers of the target, and its LM head: early exit.
+    LayerSkip {
+        /// How many layers.
+        layers: u64,
+    },
+    /// Look-ahead decoding: n-grams are guessed and verified in the same pass (Fu et al. 2024, arXiv 2402.02057).
+    Lookahead {
+        /// Positions guessed ahead, W.
+        window: u64,
+        /// Tokens of an n-gram, N.
+        ngram: u64,
     },
     /// Each draft costs a constant share of the target's plain step; 0 is free. Takes no memory.
     Constant {
@@ -189,15 +203,26 @@ impl DraftSource {
             Self::Ngram => DrafterKind::Ngram,
             Self::Suffix => DrafterKind::Suffix,
             Self::SparseKv { .. } => DrafterKind::SparseKv,
+            Self::LayerSkip { .. } => DrafterKind::LayerSkip,
+            Self::Lookahead { .. } => DrafterKind::Lookahead,
             Self::Constant { .. } => DrafterKind::Constant,
         }
     }
 
     /// Whether published measurements of such drafters stand behind the fitted engines' prices. None are of
-    /// separate models at load, nor of suffix decoding.
+    /// separate models at load, nor of suffix decoding, early exit or look-ahead.
     #[must_use]
     pub const fn is_covered(&self) -> bool {
-        !matches!(self, Self::Model(_) | Self::Suffix)
+        !matches!(self, Self::Model(_) | Self::Suffix | Self::LayerSkip { .. } | Self::Lookahead { .. })
+    }
+
+    /// The only draft length there is: of look-ahead the n-gram without its first token.
+    #[must_use]
+    pub const fn only_length(&self) -> Option<u64> {
+        match self {
+            Self::Lookahead { ngram, .. } => Some(*ngram - 1),
+            _ => None,
+        }
     }
 
     /// Whether drafts are looked up, so that only some sequences propose any.
@@ -238,7 +263,9 @@ impl DraftSource {
     /// chain                  k + 1          k              1
     /// tree                   nodes          steps          topk
     /// block                  k + 1          1              k + 1
+    /// Medusa                 k + 1          1              1
     /// n-gram, suffix         1 + k share    0              -
+    /// look-ahead             2 W (N - 1)    0              -
     /// ```
     #[must_use]
     pub fn layout(&self, tree: Option<&Tree>, k: u64, proposing_share: f64) -> Layout {
@@ -246,6 +273,14 @@ impl DraftSource {
         match (self, tree) {
             (Self::Ngram | Self::Suffix, _) => {
                 Layout { verify_width: 1.0 + k * proposing_share, draft_passes: 0.0, draft_width: 0.0 }
+            }
+            (Self::Lookahead { window, ngram }, _) => {
+                let tokens = 2.0 * *window as f64 * (*ngram as f64 - 1.0);
+                Layout { verify_width: tokens, draft_passes: 0.0, draft_width: 0.0 }
+            }
+            (Self::Head(head), tree) if head.kind() == HeadKind::Medusa => {
+                let verify_width = tree.map_or(k + 1.0, |tree| tree.nodes as f64);
+                Layout { verify_width, draft_passes: 1.0, draft_width: 1.0 }
             }
             (_, Some(tree)) => Layout {
                 verify_width: tree.nodes as f64,
@@ -257,6 +292,21 @@ impl DraftSource {
             }
             _ => Layout { verify_width: k + 1.0, draft_passes: k, draft_width: 1.0 },
         }
+    }
+}
+
+impl Drafter {
+    /// Whether published measurements stand behind the price of such a drafter. None are of drafts that
+    /// overlap with verification.
+    #[must_use]
+    pub const fn is_covered(&self) -> bool {
+        self.source.is_covered() && !self.overlap
+    }
+
+    /// The only draft length there is: a tree's depth, or an n-gram's.
+    #[must_use]
+    pub fn only_length(&self) -> Option<u64> {
+        self.tree.as_ref().map(Tree::steps).or_else(|| self.source.only_length())
     }
 }
 

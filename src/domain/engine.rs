@@ -53,6 +53,8 @@ pub struct Additive {
     pub accepted_per_proposed: Constant<Efficiency>,
     /// The least time of one layer, where launches set it.
     pub layer_floor: Option<Constant<Seconds>>,
+    /// The least time of one layer in a step that no graph was captured for.
+    pub uncaptured_layer: Option<Constant<Seconds>>,
     /// What quantised weights cost more than their bytes say.
     pub quantised: Option<Quantised>,
     /// Efficiencies by the family of the hardware.

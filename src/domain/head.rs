@@ -143,3 +143,23 @@ fn dense(ffn: Ffn) -> Ffn {
         None => ffn,
     }
 }
+
+/// The first layers of a target with its embedding and LM head: what drafts by early exit.
+///
+/// Layers are taken in the order of the model's groups.
+///
+/// # Errors
+///
+/// [`NoHead`] for a target known by its totals, or no layer.
+pub fn first_layers(target: &Model, count: u64) -> Result<Model, NoHead> {
+    let Shape::Layers(of) = &target.shape else { return Err(NoHead::Totals(target.id.clone())) };
+    let mut left = count;
+    let take = |group: &LayerGroup| {
+        let count = group.count.min(left);
+        left -= count;
+        (count > 0).then_some(LayerGroup { count, ..*group })
+    };
+    let groups: Vec<LayerGroup> = of.groups().iter().filter_map(take).collect();
+    let layers = Layers::new(of.hidden() as u64, of.vocab(), of.tied_embeddings(), groups, Extras::default())?;
+    Ok(Model { id: format!("first-{count}-of-{}", target.id), shape: Shape::Layers(layers), ..target.clone() })
+}

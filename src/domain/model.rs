@@ -141,6 +141,15 @@ impl Model {
         self.id.split('@').next().unwrap_or_default()
     }
 
+    /// How many layers it has; 0 if they are not known.
+    #[must_use]
+    pub fn layers(&self) -> f64 {
+        match &self.shape {
+            Shape::Aggregate(_) => 0.0,
+            Shape::Layers(layers) => layers.layers(),
+        }
+    }
+
     /// How it drafts, if it is a head.
     #[must_use]
     pub const fn head_kind(&self) -> Option<HeadKind> {
@@ -175,6 +184,15 @@ impl Model {
                     + (params.norms + params.fuse + params.others) * self.formats.weight_bytes()
             }
         })
+    }
+
+    /// Of these, the experts that are picked.
+    #[must_use]
+    pub fn expert_bytes_held(&self) -> Bytes {
+        match &self.shape {
+            Shape::Aggregate(_) => Bytes::ZERO,
+            Shape::Layers(layers) => Bytes::new(layers.params().experts * self.formats.part(Part::Experts).bytes()),
+        }
     }
 
     /// Bytes of a weight in the mean over all that are held.

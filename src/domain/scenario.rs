@@ -1,7 +1,7 @@
 //! A study: what is priced, and over which values.
 
 use crate::domain::axis::{Axis, Described};
-use crate::domain::deployment::MemoryPolicy;
+use crate::domain::deployment::{Limits, MemoryPolicy, Spread};
 use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::{Engine, Profile};
@@ -32,6 +32,10 @@ pub struct Scenario {
     pub axes: SweepAxes,
     /// Terms left out of the additive form.
     pub without: Vec<Term>,
+    /// How a replica is spread beyond tensor parallelism.
+    pub spread: Spread,
+    /// What the engine is told not to exceed.
+    pub limits: Limits,
     /// How memory is handed out.
     pub memory: MemoryPolicy,
     /// What `simulate` runs.

@@ -3,7 +3,7 @@
 use crate::cost::draft::DraftPricing;
 use crate::cost::pass::pass;
 use crate::cost::shape::PassShape;
-use crate::domain::deployment::MemoryPolicy;
+use crate::domain::deployment::{Limits, MemoryPolicy, Spread};
 use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, HeadSource, Layout};
 use crate::domain::engine::{Engine, Profile};
@@ -162,10 +162,12 @@ fn priced(
         engine: named.engine,
         roofline: roofline(named.engine, what.target, method.roofline),
         devices: what.devices,
+        spread: Spread::default(),
         without: method.without,
+        limits: &Limits::default(),
         policy: &policy.map_err(|_| Unpriced::Policy)?,
         target: what.target,
-        drafts: Some(Drafts { source: what.source, tree: None, proposing_share: None }),
+        drafts: Some(Drafts { source: what.source, overlap: false, tree: None, proposing_share: None }),
     })?;
     let plain = plain_step(&setup, measured.batch, measured.context);
     let layout = layout(measured, &setup);

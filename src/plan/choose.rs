@@ -44,8 +44,8 @@ pub struct Choice {
 /// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS)?;
 /// let free = DraftSource::Constant { cost_ratio: CostRatio::FREE };
 /// let setup = Setup::new(&Deployment {
-///     device: &device, engine: &engine, roofline: Roofline::Aggregate, devices: 1, without: &[], policy: &policy,
-///     target: &target, drafts: Some(Drafts { source: &free, tree: None, proposing_share: None }),
+///     device: &device, engine: &engine, roofline: Roofline::Aggregate, devices: 1, spread: Default::default(), limits: &Default::default(), without: &[], policy: &policy,
+///     target: &target, drafts: Some(Drafts { source: &free, overlap: false, tree: None, proposing_share: None }),
 /// })?;
 /// let best = best_k(&setup, &Process::Iid { alpha: Probability::ONE }, 1.0, 2048.0, 8);
 /// assert_eq!((best.k, best.speedup), (8, 9.0));

@@ -9,6 +9,7 @@ use crate::cost::roofline::{Rates, Roofed};
 use crate::cost::shape::PassShape;
 use crate::domain::drafter::Layout;
 use crate::domain::model::{Model, Shape};
+use crate::plan::capacity::{Capacity, capacity};
 use crate::plan::round::{Round, plain_step, round};
 use crate::plan::setup::Setup;
 use crate::units::{Bytes, Seconds};
@@ -59,6 +60,8 @@ pub struct Point {
     pub memory: Footprint,
     /// Memory that may be used.
     pub usable: Bytes,
+    /// How many sequences run together, with the drafter and without.
+    pub capacity: (Capacity, Capacity),
 }
 
 impl Point {
@@ -68,7 +71,7 @@ impl Point {
         let (sequences, cached) = (batch as f64, context as f64);
         let step = plain_step(setup, sequences, cached);
         let layout = setup.layout(k, proposing_share);
-        let target = |shape| apart(setup.target, &setup.pricing, shape, (Term::Step, setup.overheads.step));
+        let target = |shape| apart(setup, setup.target, &setup.pricing, shape, (Term::Step, setup.overheads.step));
         let width = layout.map_or(1.0, |layout| layout.verify_width);
         Self {
             plain: target(PassShape::decode(sequences, cached)),
@@ -80,6 +83,7 @@ impl Point {
             rates: setup.pricing.rates,
             memory: setup.memory(batch, context, k),
             usable: setup.usable(),
+            capacity: capacity(setup, context, k),
         }
     }
 }
@@ -88,11 +92,11 @@ fn draft(setup: &Setup<'_>, batch: f64, context: f64, layout: Layout) -> Option<
     let drafting = setup.drafting.as_ref()?;
     let shape = drafting.shape(batch, layout.draft_width, context)?;
     let DraftPricing::Passes { model, pricing, .. } = drafting else { return None };
-    Some(apart(model, pricing, shape, (Term::Draft, setup.overheads.draft)))
+    Some(apart(setup, model, pricing, shape, (Term::Draft, setup.overheads.draft)))
 }
 
-fn apart(model: &Model, pricing: &Pricing, shape: PassShape, engine: (Term, Seconds)) -> PassApart {
-    let cost = pass(model, pricing, shape).with(engine.0, engine.1);
+fn apart(setup: &Setup<'_>, model: &Model, pricing: &Pricing, shape: PassShape, engine: (Term, Seconds)) -> PassApart {
+    let cost = setup.captured(pass(model, pricing, shape), model, shape).with(engine.0, engine.1);
     let part = |name: Option<OpName>, work: Work| Part { name, work, roofed: work.roofed(pricing.rates) };
     let (parts, otherwise) = match &model.shape {
         Shape::Aggregate(_) => (vec![part(None, cost.work)], None),
@@ -100,7 +104,8 @@ fn apart(model: &Model, pricing: &Pricing, shape: PassShape, engine: (Term, Seco
             let roofline = pricing.roofline();
             let other = if roofline == Roofline::PerOp { Roofline::Aggregate } else { Roofline::PerOp };
             let ideal = Pricing { placement: pricing.placement, ..Pricing::ideal(pricing.rates, other) };
-            let ops = Ops::of(model, layers, shape, &pricing.placement);
+            let part_of = PassShape { batch: pricing.placement.part_of(shape.batch), ..shape };
+            let ops = Ops::of(model, layers, part_of, &pricing.placement);
             let parts = ops.iter().map(|(name, work)| part(Some(name), work)).collect();
             (parts, Some((other, pass(model, &ideal, shape))))
         }

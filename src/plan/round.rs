@@ -11,7 +11,7 @@ use crate::words::{Bound, Term};
 /// A round: drafts, one verification pass, and what else speculation costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
-    /// The whole draft phase.
+    /// The whole draft phase; of drafts on devices of their own what outlasts verification.
     pub draft: Seconds,
     /// What a draft pass is bound by; `None` where nothing is drafted or no pass is modelled.
     pub draft_bound: Option<Bound>,
@@ -39,7 +39,8 @@ pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
 }
 
 fn step(setup: &Setup<'_>, shape: PassShape) -> PassCost {
-    pass(setup.target, &setup.pricing, shape).with(Term::Step, setup.overheads.step)
+    let cost = setup.captured(pass(setup.target, &setup.pricing, shape), setup.target, shape);
+    cost.with(Term::Step, setup.overheads.step)
 }
 
 /// A round at draft length k, beside the plain step of the same batch and context.
@@ -74,16 +75,18 @@ pub fn round_of(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, l
     let (draft, draft_bound) = match &setup.drafting {
         Some(drafting) if draft_passes > 0.0 => {
             let shape = drafting.shape(batch, draft_width, context);
-            let drafted = draft_pass(drafting, plain, shape, setup.overheads.draft);
+            let drafted = draft_pass(drafting, plain, shape, setup.overheads.draft, &setup.captures);
             (drafted.seconds * draft_passes, drafted.bound)
         }
         _ => (Seconds::ZERO, None),
     };
+    let verify = step(setup, PassShape::verify(batch, verify_width, context));
+    let hidden = if setup.overlap { verify.seconds() } else { Seconds::ZERO };
     Round {
-        draft,
+        draft: if draft > hidden { draft - hidden } else { Seconds::ZERO },
         draft_bound,
         verify_width,
-        verify: step(setup, PassShape::verify(batch, verify_width, context)),
+        verify,
         overhead: setup.overheads.of_round(batch),
     }
 }

@@ -2,17 +2,19 @@
 
 use std::borrow::Cow;
 
+use crate::cost::capture::Captures;
 use crate::cost::draft::DraftPricing;
 pub use crate::cost::memory::Footprint;
 use crate::cost::memory::{Demand, usable};
 pub use crate::cost::pass::PassCost;
 use crate::cost::pricing::{Basis, Form, Overheads, Pricing, Unpriceable};
+use crate::cost::shape::PassShape;
 use crate::cost::terms::Without;
-use crate::domain::deployment::MemoryPolicy;
+use crate::domain::deployment::{Limits, MemoryPolicy, Spread};
 use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, Layout, Tree};
 use crate::domain::engine::Engine;
-use crate::domain::head::NoHead;
+use crate::domain::head::{NoHead, first_layers};
 use crate::domain::model::Model;
 use crate::units::{Bytes, Probability};
 use crate::words::{Roofline, Term};
@@ -22,6 +24,8 @@ use crate::words::{Roofline, Term};
 pub struct Drafts<'a> {
     /// Where drafts come from.
     pub source: &'a DraftSource,
+    /// Whether drafts are made on devices of their own, while the target verifies.
+    pub overlap: bool,
     /// The tree; none: a chain, or a block.
     pub tree: Option<Tree>,
     /// Of drafters that look drafts up: the share of sequences that propose any in a round, if it is known.
@@ -37,10 +41,14 @@ pub struct Deployment<'d, 'a> {
     pub engine: &'d Engine,
     /// How passes are priced.
     pub roofline: Roofline,
-    /// Devices of a replica.
+    /// Devices that matrices are sliced over.
     pub devices: u64,
+    /// How a replica is spread beyond that.
+    pub spread: Spread,
     /// Terms left out of the additive form.
     pub without: &'d [Term],
+    /// What the engine is told not to exceed.
+    pub limits: &'d Limits,
     /// How memory is handed out.
     pub policy: &'d MemoryPolicy,
     /// The target.
@@ -67,12 +75,15 @@ pub struct Setup<'a> {
     pub(super) pricing: Pricing,
     pub(super) drafting: Option<DraftPricing<'a>>,
     pub(super) overheads: Overheads,
+    pub(super) captures: Captures,
+    pub(super) overlap: bool,
     source: Option<&'a DraftSource>,
     tree: Option<Tree>,
     stated_share: Option<Probability>,
     accepted_per_proposed: f64,
-    demand: Demand,
-    base_demand: Demand,
+    pub(super) demand: Demand,
+    pub(super) base_demand: Demand,
+    pub(super) max_num_seqs: Option<u64>,
     usable: Bytes,
 }
 
@@ -86,22 +97,35 @@ impl<'a> Setup<'a> {
     ///
     /// [`SetupError`] names the figure that is missing, or what does not go together.
     pub fn new(deployment: &Deployment<'_, 'a>) -> Result<Self, SetupError> {
-        let Deployment { device, engine, roofline, devices, policy, target, drafts, .. } = *deployment;
+        let Deployment { device, engine, roofline, devices, spread, policy, target, drafts, .. } = *deployment;
         let without = Without::of(deployment.without);
-        let basis = &Basis { device, engine, roofline, devices, without };
+        let basis = &Basis { device, engine, roofline, devices, spread, without };
+        let own_devices = spread.draft_tensor_parallel.unwrap_or(devices);
+        let own = &Basis { devices: own_devices, spread: spread.of_drafter(devices, own_devices), ..*basis };
         let source = drafts.map(|drafts| drafts.source);
         let pricing = Pricing::of(basis, target)?;
         let beside = source.map(|source| source.beside(target)).transpose()?.flatten();
-        let demand = Demand::new(target, beside.as_deref(), policy, basis.devices);
+        let overlap = drafts.is_some_and(|drafts| drafts.overlap);
+        let beside_pricing =
+            beside.as_ref().map(|model| Pricing::of(own, model)).transpose()?.map(Pricing::on_one_stage);
+        let in_memory = beside_pricing.map(|pricing| pricing.placement);
+        let demand = Demand::new(
+            (target, &pricing.placement),
+            beside.as_deref().zip(in_memory.as_ref()).filter(|_| !overlap),
+            policy,
+        );
         let drafting = match (source, beside) {
             (None, _) => None,
             (Some(DraftSource::Constant { cost_ratio }), _) => Some(DraftPricing::Constant { cost_ratio: *cost_ratio }),
             (Some(DraftSource::SparseKv { budget }), _) => {
                 Some(DraftPricing::Passes { model: Cow::Borrowed(target), pricing, budget: Some(*budget) })
             }
-            (Some(_), Some(model)) => {
-                let pricing = Pricing::of(basis, &model)?;
+            (Some(DraftSource::LayerSkip { layers }), _) => {
+                let model = Cow::Owned(first_layers(target, *layers)?);
                 Some(DraftPricing::Passes { model, pricing, budget: None })
+            }
+            (Some(_), Some(model)) => {
+                beside_pricing.map(|pricing| DraftPricing::Passes { model, pricing, budget: None })
             }
             (Some(_), None) => Some(DraftPricing::Lookup),
         };
@@ -114,6 +138,12 @@ impl<'a> Setup<'a> {
                 Form::Additive(_) => Overheads::of(basis.engine, basis.without),
                 Form::Aggregate | Form::PerOp => Overheads::NONE,
             },
+            captures: Captures {
+                sizes: deployment.limits.capture_sizes.clone(),
+                layer: additive.and_then(|additive| Some(additive.uncaptured_layer.as_ref()?.value)),
+            },
+            max_num_seqs: deployment.limits.max_num_seqs,
+            overlap,
             source,
             tree: drafts.and_then(|drafts| drafts.tree),
             stated_share: drafts.and_then(|drafts| drafts.proposing_share),
@@ -149,16 +179,38 @@ impl<'a> Setup<'a> {
         self.stated_share
     }
 
-    /// The only draft length there is, if it is a tree that drafts.
+    /// The only draft length there is, if a tree or look-ahead drafts.
     #[must_use]
     pub fn depth(&self) -> Option<u64> {
-        self.tree.as_ref().map(Tree::steps)
+        self.tree.as_ref().map(Tree::steps).or_else(|| self.source?.only_length())
     }
 
     /// Whether drafts are looked up, so that the width of a verification depends on what is accepted.
     #[must_use]
     pub fn looks_up(&self) -> bool {
         self.source.is_some_and(DraftSource::looks_up)
+    }
+
+    /// A pass of a model in the captured size that it runs in.
+    pub(super) fn captured(&self, cost: PassCost, model: &Model, shape: PassShape) -> PassCost {
+        self.captures.applied(cost, self.tokens_together(shape.batch, shape.new_tokens_per_seq), model.layers())
+    }
+
+    /// New tokens of a step: those of the sequences that pass through the stages together.
+    fn tokens_together(&self, batch: f64, new_tokens_per_seq: f64) -> f64 {
+        self.pricing.placement.part_of(batch) * new_tokens_per_seq
+    }
+
+    /// Whether a step is larger than any captured graph.
+    #[must_use]
+    pub fn is_beyond_capture(&self, batch: f64, new_tokens_per_seq: f64) -> bool {
+        self.captures.exceeded_by(self.tokens_together(batch, new_tokens_per_seq))
+    }
+
+    /// Devices of a replica.
+    #[must_use]
+    pub const fn devices(&self) -> u64 {
+        self.pricing.placement.all_devices()
     }
 
     /// How the target's passes are priced.
@@ -179,10 +231,16 @@ impl<'a> Setup<'a> {
         self.target
     }
 
+    /// Tokens beside the last emitted one that a round writes into the cache, of each sequence: k of a chain,
+    /// all drafts of a tree.
+    pub(super) fn drafted(&self, k: u64) -> u64 {
+        self.layout(k, 1.0).map_or(0, |layout| (layout.verify_width - 1.0) as u64)
+    }
+
     /// Memory of `batch` sequences when speculating with k drafts; the drafter is loaded.
     #[must_use]
     pub fn memory(&self, batch: u64, context: u64, k: u64) -> Footprint {
-        self.demand.footprint(batch, context, k)
+        self.demand.footprint(batch, context, self.drafted(k))
     }
 
     /// Memory of `batch` sequences when the drafter is not loaded.
@@ -200,7 +258,7 @@ impl<'a> Setup<'a> {
     /// The largest batch that fits when speculating with k drafts; none where memory sets no limit.
     #[must_use]
     pub fn max_batch(&self, context: u64, k: u64) -> Option<u64> {
-        self.demand.max_batch(self.usable, context, k)
+        self.demand.max_batch(self.usable, context, self.drafted(k))
     }
 
     /// What a device may hold: utilization x capacity.

@@ -44,6 +44,7 @@ where
         for cell in row {
             match cell {
                 Cell::Text(text) => writer.write_field(text)?,
+                Cell::Notes(notes) => writer.write_field(notes.text().unwrap_or_default())?,
                 Cell::Numbered(word, number) => writer.write_field(format!("{word}-{number}"))?,
                 Cell::Integer(count) => writer.write_field(integers.format(count))?,
                 Cell::Number(figure) => writer.write_field(plain(numbers.format(figure)))?,

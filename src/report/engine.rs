@@ -59,6 +59,7 @@ fn constants(additive: &Additive) -> Vec<Figure<'_>> {
         Figure::share("accepted_per_proposed", &additive.accepted_per_proposed),
     ];
     all.extend(additive.layer_floor.iter().map(|floor| Figure::time("t_layer_floor", floor)));
+    all.extend(additive.uncaptured_layer.iter().map(|layer| Figure::time("t_layer_uncaptured", layer)));
     if let Some(quantised) = &additive.quantised {
         all.push(Figure::share("quantised_compute", &quantised.compute));
         all.push(Figure::share("quantised_bandwidth", &quantised.bandwidth));

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::cost::ops::Work;
 use crate::cost::pass::Timing;
 use crate::cost::terms::{Terms, class};
+use crate::plan::capacity::Capacity;
 use crate::plan::point::{Part, PassApart, Point};
 use crate::plan::speedup::speedup;
 use crate::report::number::brief;
@@ -246,7 +247,24 @@ fn memory_text(point: &Point, style: Style) -> String {
     }
     let total = point.memory.total();
     let fits = if total <= point.usable { "fits in" } else { "does not fit in" };
-    composed(&format!("Memory of each device: {total}, {fits} the usable {}", point.usable), &table, Vec::new(), style)
+    let notes = vec![running("with the drafter", point.capacity.0), running("without it", point.capacity.1)];
+    composed(&format!("Memory of each device: {total}, {fits} the usable {}", point.usable), &table, notes, style)
+}
+
+/// How many sequences run together, and what sets that number.
+fn running(what: &str, of: Capacity) -> String {
+    let number = |value: Option<u64>| value.map_or_else(|| "no limit".to_owned(), |value| value.to_string());
+    let limiter = of.limiter.map_or_else(String::new, |limiter| format!(", set by {limiter}"));
+    format!("{what}: {} sequences run together{limiter}; {} KV tokens", number(of.running), number(of.kv_tokens))
+}
+
+fn capacity_json(of: Capacity) -> Value {
+    json!({
+        "max_running_sequences": of.running,
+        "by_memory": of.by_memory,
+        "kv_tokens": of.kv_tokens,
+        "limiter": of.limiter.map(|limiter| limiter.as_str()),
+    })
 }
 
 fn memory(point: &Point) -> [(&'static str, Bytes); 5] {
@@ -332,6 +350,8 @@ pub fn json(explained: &Explained, manifest: &Value) -> Vec<u8> {
             "speedup": factors.speedup,
         },
         "memory": memory,
+        "capacity": capacity_json(explained.point.capacity.0),
+        "capacity_without_drafter": capacity_json(explained.point.capacity.1),
         "rows": rows,
     });
     format!("{document:#}\n").into_bytes()

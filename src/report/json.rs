@@ -34,6 +34,7 @@ pub(super) fn object<'c>(columns: &[&str], cells: impl IntoIterator<Item = Cell<
 fn value(cell: Cell<'_>) -> Value {
     match cell {
         Cell::Text(text) => text.into(),
+        Cell::Notes(notes) => notes.text().into(),
         Cell::Numbered(word, number) => format!("{word}-{number}").into(),
         Cell::Integer(count) => count.into(),
         Cell::Number(figure) => figure.into(),

@@ -106,6 +106,18 @@ fn resolved(scenario: &Scenario) -> Value {
         "roofline": rooflines(scenario),
         "without": scenario.without.iter().map(|term| term.as_str()).collect::<Vec<_>>(),
         "tensor_parallel": scenario.tensor_parallel,
+        "deployment": {
+            "expert_parallel": scenario.spread.expert_parallel,
+            "pipeline": scenario.spread.pipeline,
+            "data_parallel_attention": scenario.spread.data_parallel_attention,
+            "draft_tensor_parallel": scenario.spread.draft_tensor_parallel,
+        },
+        "limits": {
+            "max_num_seqs": scenario.limits.max_num_seqs,
+            "max_num_batched_tokens": scenario.limits.max_num_batched_tokens,
+            "max_model_len": scenario.limits.max_model_len,
+            "capture_sizes": scenario.limits.capture_sizes,
+        },
         "drafters": scenario.drafters.iter().map(drafter).collect::<Vec<_>>(),
         "sweep": {
             "batch": axis(scenario.axes.batch(), Value::from),
@@ -159,10 +171,12 @@ fn drafter(drafter: &Drafter) -> Value {
         DraftSource::Ngram => json!({ "ngram": {} }),
         DraftSource::Suffix => json!({ "suffix": {} }),
         DraftSource::SparseKv { budget } => json!({ "sparse_kv": { "budget": budget } }),
+        DraftSource::LayerSkip { layers } => json!({ "layer_skip": { "layers": layers } }),
+        DraftSource::Lookahead { window, ngram } => json!({ "lookahead": { "window": window, "ngram": ngram } }),
         DraftSource::Constant { cost_ratio } => json!({ "constant": { "cost_ratio": cost_ratio.get() } }),
     };
     let tree = drafter.tree.map(|tree| json!({ "steps": tree.steps(), "topk": tree.topk(), "nodes": tree.nodes() }));
-    json!({ "label": drafter.label, "source": source, "tree": tree, "acceptance": acceptance(&drafter.acceptance) })
+    json!({ "label": drafter.label, "source": source, "overlap": drafter.overlap, "tree": tree, "acceptance": acceptance(&drafter.acceptance) })
 }
 
 fn acceptance_model(model: &AcceptanceModel) -> Value {

@@ -4,11 +4,12 @@
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
+use crate::plan::capacity::{Capacity, capacity};
 use crate::report::number::times;
 use crate::report::pick::spread;
 use crate::report::sample::{Panel, Point, Sample};
 use crate::units::Bytes;
-use crate::words::Roofline;
+use crate::words::{Limiter, Roofline};
 
 /// More panels than this are summed up.
 pub const MOST_PANELS: usize = 4;
@@ -58,7 +59,10 @@ pub fn heading(panel: &Panel<'_, '_>) -> String {
     let labels = &panel.plan.block.labels;
     let drafter = labels.drafter.map_or_else(|| "no drafter".to_owned(), |label| format!("drafter {label}"));
     let form = if labels.roofline == Roofline::Additive { "form" } else { "roofline" };
-    let devices = if labels.tensor_parallel > 1 { format!("{} x ", labels.tensor_parallel) } else { String::new() };
+    let devices = match panel.plan.block.setup.devices() {
+        1 => String::new(),
+        devices => format!("{devices} x "),
+    };
     format!(
         "{devices}{}, target {}, {drafter}, context {}, engine {} ({} {})",
         labels.hardware, labels.target, panel.plan.context, labels.engine, labels.roofline, form
@@ -196,16 +200,29 @@ fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
         notes.push("~: tokens per pass carried over from another k than was measured".to_owned());
     }
     if let Some(depth) = panel.plan.block.setup.depth() {
-        notes.push(format!("a tree of {depth} steps is drafted as it is: sweep.k plays no part"));
+        notes.push(format!("only {depth} drafts deep, as its shape says: sweep.k plays no part"));
     }
     let engine = panel.plan.block.engine;
     if panel.plan.block.drafter.is_some() && engine.additive().is_some() && panel.plan.k.values.contains(&0) {
         notes.push("k=0 keeps the drafter loaded: what that costs is not known, and counted as nothing".to_owned());
     }
+    notes.extend(running(panel));
     if let Some(cost) = panel.cost_ratio {
         notes.push(format!("one draft pass costs {:.2} of a plain step at batch {}", cost.ratio, cost.batch));
     }
     notes
+}
+
+/// How many sequences run together, with the drafter and without.
+fn running(panel: &Panel<'_, '_>) -> Option<String> {
+    let k = panel.plan.k.values.iter().copied().max()?;
+    let (with, without) = capacity(&panel.plan.block.setup, panel.plan.context, k);
+    let shown = |of: Capacity| Some(format!("{} sequences ({} KV tokens)", of.running?, of.kv_tokens?));
+    let limit = if with.limiter == Some(Limiter::MaxNumSeqs) { ", set by max_num_seqs" } else { "" };
+    let alone = shown(without)
+        .filter(|_| without != with)
+        .map_or_else(String::new, |text| format!("; {text} without the drafter"));
+    Some(format!("at most {} run together at this context{limit}{alone}", shown(with)?))
 }
 
 /// What a batch needs that does not fit.

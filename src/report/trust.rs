@@ -109,7 +109,7 @@ pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
         DraftSource::Head(HeadSource::Derived(_)) => "; its head is derived from the target's shape",
         _ => "",
     };
-    let untested = if engine.additive().is_some() && !drafter.source.is_covered() {
+    let untested = if engine.additive().is_some() && !drafter.is_covered() {
         let what = if drafter.source.kind() == DrafterKind::Model { "separate draft models" } else { "such drafters" };
         format!("; unvalidated: no published measurement of {what} tests its price")
     } else {

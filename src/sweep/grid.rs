@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::domain::axis::Axis;
+use crate::domain::deployment::{Limits, Spread};
 use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::Engine;
@@ -13,7 +14,7 @@ use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
 use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
 use crate::plan::yields::acceptances;
-use crate::sweep::row::Labels;
+use crate::sweep::row::{Beyond, Labels};
 
 /// The rows of a tile, at most: enough that handing it over costs little, few enough that its CSV is
 /// made in memory the allocator already holds (fresh pages cost more than the formatting).
@@ -43,6 +44,8 @@ pub struct Block<'s> {
     pub drafter: Option<&'s Drafter>,
     /// What prices it.
     pub setup: Setup<'s>,
+    /// What the engine is told not to exceed.
+    pub limits: &'s Limits,
     /// Draft lengths; only 0 without a drafter.
     pub k: Axis<u64>,
 }
@@ -162,16 +165,25 @@ impl<'s> Block<'s> {
             engine,
             roofline: labels.roofline,
             devices: tensor_parallel,
+            spread: Spread {
+                draft_tensor_parallel: drafter
+                    .and_then(|drafter| drafter.tensor_parallel)
+                    .or(scenario.spread.draft_tensor_parallel),
+                ..scenario.spread
+            },
+            limits: &scenario.limits,
             without: &scenario.without,
             policy: &scenario.memory,
             target,
             drafts: drafter.map(|drafter| Drafts {
                 source: &drafter.source,
+                overlap: drafter.overlap,
                 tree: drafter.tree,
                 proposing_share: drafter.acceptance.proposing_share,
             }),
         })?;
-        Ok(Self { labels, device, engine, drafter, setup, k: lengths(scenario, drafter) })
+        let k = lengths(scenario, drafter);
+        Ok(Self { labels, device, engine, drafter, setup, limits: &scenario.limits, k })
     }
 
     /// Whether no published measurement stands behind the price of such a drafter, hardware and target at a
@@ -181,7 +193,20 @@ impl<'s> Block<'s> {
         let Some(additive) = self.engine.additive() else { return false };
         let class = if self.setup.target().is_moe() { "moe" } else { "dense" };
         let covered = additive.covers(self.device.family.as_deref(), class, batch, context);
-        !covered || self.drafter.is_some_and(|drafter| !drafter.source.is_covered())
+        !covered || self.drafter.is_some_and(|drafter| !drafter.is_covered())
+    }
+
+    /// Limits of the engine that a point goes beyond.
+    #[must_use]
+    pub fn beyond(&self, batch: u64, context: u64, k: u64, verify_width: f64) -> Beyond {
+        let tokens = batch as f64 * verify_width;
+        let over = |limit: Option<u64>, value: f64| limit.is_some_and(|limit| value > limit as f64);
+        Beyond {
+            capture: self.setup.is_beyond_capture(batch as f64, verify_width),
+            sequences: over(self.limits.max_num_seqs, batch as f64),
+            tokens: over(self.limits.max_num_batched_tokens, tokens),
+            length: over(self.limits.max_model_len, context as f64 + k as f64 + 1.0),
+        }
     }
 
     /// How many acceptances its drafter has; one without a drafter, where none is needed.
@@ -195,8 +220,7 @@ impl<'s> Block<'s> {
 fn lengths(scenario: &Scenario, drafter: Option<&Drafter>) -> Axis<u64> {
     match drafter {
         None => Axis::single(0),
-        Some(Drafter { tree: Some(tree), .. }) => Axis::single(tree.steps()),
-        Some(_) => scenario.axes.k().clone(),
+        Some(drafter) => drafter.only_length().map_or_else(|| scenario.axes.k().clone(), Axis::single),
     }
 }
 

@@ -44,22 +44,45 @@ pub struct Row<'s> {
 pub struct Notes {
     /// How the tokens per pass are known.
     pub known: Known,
-    /// No published measurement of such a drafter stands behind the price.
+    /// No published measurement of such hardware, drafter, batch or context stands behind the price.
     pub unvalidated: bool,
+    /// Limits that the point goes beyond.
+    pub beyond: Beyond,
+}
+
+/// Limits of the engine that a point goes beyond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beyond {
+    /// More tokens in a step than the largest captured graph.
+    pub capture: bool,
+    /// More sequences than `max_num_seqs`.
+    pub sequences: bool,
+    /// More new tokens in a step than `max_num_batched_tokens`.
+    pub tokens: bool,
+    /// Longer sequences than `max_model_len`.
+    pub length: bool,
 }
 
 impl Notes {
-    /// Words separated by blanks; none where there is nothing to note.
+    /// Every word that holds.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            (self.known == Known::Interpolated, "interpolated"),
+            (self.known == Known::Extrapolated, "extrapolated"),
+            (self.unvalidated, "unvalidated"),
+            (self.beyond.capture, "beyond_capture"),
+            (self.beyond.sequences, "beyond_max_num_seqs"),
+            (self.beyond.tokens, "beyond_max_num_batched_tokens"),
+            (self.beyond.length, "beyond_max_model_len"),
+        ];
+        all.into_iter().filter_map(|(holds, word)| holds.then_some(word))
+    }
+
+    /// The words, separated by blanks; none where there is nothing to note.
     #[must_use]
-    pub const fn words(self) -> Option<&'static str> {
-        match (self.known, self.unvalidated) {
-            (Known::Stated, false) => None,
-            (Known::Stated, true) => Some("unvalidated"),
-            (Known::Interpolated, false) => Some("interpolated"),
-            (Known::Interpolated, true) => Some("interpolated unvalidated"),
-            (Known::Extrapolated, false) => Some("extrapolated"),
-            (Known::Extrapolated, true) => Some("extrapolated unvalidated"),
-        }
+    pub fn text(self) -> Option<String> {
+        let words: Vec<&str> = self.words().collect();
+        (!words.is_empty()).then(|| words.join(" "))
     }
 }
 
@@ -137,6 +160,8 @@ pub enum Cell<'s> {
     Text(&'s str),
     /// A word and a number, joined by `-`.
     Numbered(&'static str, u64),
+    /// Words separated by blanks; empty where there is none.
+    Notes(Notes),
     /// A count.
     Integer(u64),
     /// A figure.
@@ -217,7 +242,7 @@ impl<'s> Row<'s> {
             Cell::Number(self.memory.speculative.get()),
             Cell::Flag(self.memory.base_fits),
             Cell::Flag(self.memory.fits),
-            text(self.notes.words()),
+            Cell::Notes(self.notes),
         ]
     }
 }

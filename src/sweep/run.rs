@@ -101,7 +101,11 @@ impl<'g> Place<'g, '_> {
                 base_fits: block.setup.fits(base),
                 fits: block.setup.fits(&speculative),
             },
-            notes: Notes { known: Known::Stated, unvalidated: k > 0 && block.is_unvalidated(batch, context) },
+            notes: Notes {
+                known: Known::Stated,
+                unvalidated: k > 0 && block.is_unvalidated(batch, context),
+                beyond: block.beyond(batch, context, k, verify_width),
+            },
         }
     }
 }

@@ -12,7 +12,7 @@ use specplan::cost::pass::{PassCost, Timing, pass};
 use specplan::cost::shape::PassShape;
 use specplan::cost::terms::Terms;
 use specplan::domain::attention::{Attention, Gqa};
-use specplan::domain::deployment::MemoryPolicy;
+use specplan::domain::deployment::{Limits, MemoryPolicy, Spread};
 use specplan::domain::device::{Device, Link, Memory, Peak, Peaks};
 use specplan::domain::drafter::{DraftSource, HeadSource};
 use specplan::domain::engine::{Additive, Constant, Efficiencies, Efficiency, Engine, Profile, Quantised};
@@ -46,6 +46,7 @@ struct Figures {
     round: f64,
     sequence: f64,
     floor: Option<f64>,
+    uncaptured: Option<f64>,
     /// Factors on compute and bandwidth for quantised weights.
     quantised: Option<(f64, f64)>,
 }
@@ -102,6 +103,7 @@ impl Figures {
             link: share(self.eta_link),
             accepted_per_proposed: share(0.4),
             layer_floor: self.floor.map(time),
+            uncaptured_layer: self.uncaptured.map(time),
             quantised,
             families: vec![("f".into(), family)],
             errors: vec![],
@@ -124,12 +126,25 @@ struct On<'s> {
 
 /// Memory is handed out in blocks of one token, so that no rounding hides a wrong count.
 fn setup<'a>(on: &On<'_>, target: &'a Model, drafts: Option<Drafts<'a>>) -> Setup<'a> {
+    spread(on, Spread::default(), &Limits::default(), target, drafts)
+}
+
+/// The same, spread over more devices or held to limits.
+fn spread<'a>(
+    on: &On<'_>,
+    spread: Spread,
+    limits: &Limits,
+    target: &'a Model,
+    drafts: Option<Drafts<'a>>,
+) -> Setup<'a> {
     let policy = MemoryPolicy::new(Probability::ONE, Bytes::new(7.0), NonZeroU64::MIN).unwrap();
     Setup::new(&Deployment {
         device: on.device,
         engine: on.engine,
         roofline: Roofline::Additive,
         devices: on.devices,
+        spread,
+        limits,
         without: on.without,
         policy: &policy,
         target,
@@ -139,7 +154,7 @@ fn setup<'a>(on: &On<'_>, target: &'a Model, drafts: Option<Drafts<'a>>) -> Setu
 }
 
 const fn drafts(source: &DraftSource) -> Drafts<'_> {
-    Drafts { source, tree: None, proposing_share: None }
+    Drafts { source, tree: None, proposing_share: None, overlap: false }
 }
 
 fn terms(cost: &PassCost) -> Terms {
@@ -200,6 +215,9 @@ fn every_term_is_what_it_is_by_hand_and_no_common_mistake_passes() {
         by_hand::mixture,
         by_hand::quantised,
         by_hand::spread,
+        by_hand::ranks,
+        by_hand::stages,
+        by_hand::captured,
         by_hand::floor,
         by_hand::engine,
     ]

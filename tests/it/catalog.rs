@@ -78,7 +78,8 @@ fn every_file_reads_and_every_figure_has_a_source() {
     }
 }
 
-/// Every built-in device with every built-in target of known layers: all have what pricing needs.
+/// Every built-in device with every built-in target of known layers, computed in what every device has a
+/// peak for: all have what pricing needs.
 #[test]
 fn the_whole_catalog_can_be_priced() {
     let target = |model: &Model| model.role != Role::Head && matches!(model.shape, Shape::Layers(_));
@@ -88,6 +89,7 @@ fn the_whole_catalog_can_be_priced() {
         format!("target={targets:?}"),
         "drafters={}".to_owned(),
         "roofline=per_op".to_owned(),
+        "quantization.activations=bf16".to_owned(),
     ];
     let changes: Vec<Assignment> = changes.iter().map(|change| Assignment::parse(change).unwrap()).collect();
     let request = Request { scenario: "founding-study", changes: &changes, seed: None };
@@ -191,8 +193,8 @@ fn the_hardest_files_are_refused_by_name_only() {
     let ran = run(&folder, &["sweep", "--scenario", "tree-two-drafters-two-workloads"]);
     assert_eq!(ran.code, 3);
     let codes: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("error")).collect();
-    assert!(codes.len() > 3 && codes.iter().all(|line| line.starts_with("error[not-built-yet]")), "{codes:#?}");
-    for named in ["`drafters.eagle-tree.acceptance.ranks`", "`workloads`", "`deployment`"] {
+    assert!(codes.len() > 1 && codes.iter().all(|line| line.starts_with("error[not-built-yet]")), "{codes:#?}");
+    for named in ["`drafters.eagle-tree.acceptance.ranks`", "`workloads`"] {
         assert!(ran.stderr.contains(named), "{named} in {}", ran.stderr);
     }
 }

@@ -10,7 +10,7 @@ use specplan::cost::pricing::Pricing;
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
 use specplan::domain::attention::{Attention, Gqa};
-use specplan::domain::deployment::MemoryPolicy;
+use specplan::domain::deployment::{Limits, MemoryPolicy, Spread};
 use specplan::domain::device::{Device, Memory, Peak, Peaks};
 use specplan::domain::drafter::DraftSource;
 use specplan::domain::engine::{Engine, Profile};
@@ -115,10 +115,12 @@ fn ideal_setup<'a>(device: &Device, target: &'a Model, source: &'a DraftSource) 
         engine: &engine,
         roofline: Roofline::Aggregate,
         devices: 1,
+        spread: Spread::default(),
+        limits: &Limits::default(),
         without: &[],
         policy: &policy(),
         target,
-        drafts: Some(Drafts { source, tree: None, proposing_share: None }),
+        drafts: Some(Drafts { source, tree: None, proposing_share: None, overlap: false }),
     })
     .unwrap()
 }

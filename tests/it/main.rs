@@ -7,6 +7,7 @@ mod architecture;
 mod bad_inputs;
 mod catalog;
 mod cli;
+mod deployment;
 mod drafters;
 mod exercises;
 mod explain;

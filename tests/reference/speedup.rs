@@ -11,7 +11,7 @@ use specplan::cost::pricing::Pricing;
 use specplan::cost::roofline::Rates;
 use specplan::cost::shape::PassShape;
 use specplan::domain::attention::{Attention, Gqa};
-use specplan::domain::deployment::MemoryPolicy;
+use specplan::domain::deployment::{Limits, MemoryPolicy, Spread};
 use specplan::domain::device::{Device, Memory, Peak, Peaks};
 use specplan::domain::drafter::{CostRatio, DraftSource};
 use specplan::domain::engine::{Engine, Profile};
@@ -85,10 +85,12 @@ impl Models {
             engine: &engine,
             roofline: self.roofline,
             devices: 1,
+            spread: Spread::default(),
+            limits: &Limits::default(),
             without: &[],
             policy: &policy,
             target: &self.target,
-            drafts: Some(Drafts { source: &self.draft, tree: None, proposing_share: None }),
+            drafts: Some(Drafts { source: &self.draft, tree: None, proposing_share: None, overlap: false }),
         })
         .map_err(refused)
     }

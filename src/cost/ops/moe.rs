@@ -49,7 +49,7 @@ fn independent_tokens(shape: PassShape, routing_independence: f64) -> f64 {
 ///
 /// ```text
 /// router   2 n h E FLOPs, its weights once
-/// experts  2 n top_k 3 h f FLOPs, the weights of D(n_eff) experts, n_eff = B (1 + (q - 1) rho)
+/// experts  2 n top_k 3 h f FLOPs, the weights of D(r n_eff) / r experts, n_eff = B (1 + (q - 1) rho)
 /// shared   2 n 3 h f FLOPs and the weights once for each shared expert
 /// ```
 ///
@@ -60,13 +60,15 @@ pub(super) fn add(ops: &mut Ops, moe: &Moe, group: &LayerGroup, of: &Whole<'_>) 
     let tokens = of.shape.new_tokens();
     ops.add(OpName::Router, Work::product(tokens, count * moe.router_params(hidden), bytes));
     let expert = count * moe.expert_params(hidden);
-    let independent = independent_tokens(of.shape, of.placement.routing_independence);
+    // Ranks that share the experts see each other's tokens, and each holds its part of what all pick.
+    let ranks = of.placement.ranks as f64;
+    let independent = ranks * independent_tokens(of.shape, of.placement.routing_independence);
     let (experts, top_k) = (moe.experts() as f64, moe.top_k() as f64);
     let read = distinct_experts(experts, top_k, independent);
     let flops = Flops::new(2.0 * tokens * top_k * expert);
     ops.add(
         OpName::Experts,
-        Work { flops, weights: Bytes::new(read * expert * of.bytes(Part::Experts)), ..Work::NONE },
+        Work { flops, weights: Bytes::new(read / ranks * expert * of.bytes(Part::Experts)), ..Work::NONE },
     );
     if moe.shared() > 0 {
         ops.add(OpName::SharedExperts, Work::product(tokens, count * moe.shared_params(hidden), bytes));

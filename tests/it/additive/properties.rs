@@ -80,6 +80,7 @@ fn figures() -> impl Strategy<Value = Figures> {
             round,
             sequence,
             floor,
+            uncaptured: None,
             quantised,
         },
     )
