@@ -207,6 +207,18 @@ impl<'a> Setup<'a> {
         self.captures.exceeded_by(self.tokens_together(batch, new_tokens_per_seq))
     }
 
+    /// Tokens of each sequence that a round at draft length k verifies, where all propose.
+    #[must_use]
+    pub fn verify_width(&self, k: u64) -> f64 {
+        self.layout(k, 1.0).map_or(1.0, |layout| layout.verify_width)
+    }
+
+    /// Groups of devices that attend apart, each to a batch of its own.
+    #[must_use]
+    pub const fn ranks(&self) -> u64 {
+        self.pricing.placement.ranks
+    }
+
     /// Devices of a replica.
     #[must_use]
     pub const fn devices(&self) -> u64 {
@@ -234,7 +246,7 @@ impl<'a> Setup<'a> {
     /// Tokens beside the last emitted one that a round writes into the cache, of each sequence: k of a chain,
     /// all drafts of a tree.
     pub(super) fn drafted(&self, k: u64) -> u64 {
-        self.layout(k, 1.0).map_or(0, |layout| (layout.verify_width - 1.0) as u64)
+        self.verify_width(k) as u64 - 1
     }
 
     /// Memory of `batch` sequences when speculating with k drafts; the drafter is loaded.

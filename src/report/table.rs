@@ -207,6 +207,11 @@ fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
         notes.push("k=0 keeps the drafter loaded: what that costs is not known, and counted as nothing".to_owned());
     }
     notes.extend(running(panel));
+    notes.extend(beyond(panel));
+    let ranks = panel.plan.block.setup.ranks();
+    if ranks > 1 {
+        notes.push(format!("batch: the sequences of each of {ranks} ranks, which share the experts"));
+    }
     if let Some(cost) = panel.cost_ratio {
         notes.push(format!("one draft pass costs {:.2} of a plain step at batch {}", cost.ratio, cost.batch));
     }
@@ -223,6 +228,33 @@ fn running(panel: &Panel<'_, '_>) -> Option<String> {
         .filter(|_| without != with)
         .map_or_else(String::new, |text| format!("; {text} without the drafter"));
     Some(format!("at most {} run together at this context{limit}{alone}", shown(with)?))
+}
+
+/// The first point beyond each limit of the engine.
+fn beyond(panel: &Panel<'_, '_>) -> Option<String> {
+    let (block, context) = (panel.plan.block, panel.plan.context);
+    let mut first: Vec<(&'static str, u64, u64)> = Vec::new();
+    let mut batches = panel.plan.batch.values.clone();
+    batches.sort_unstable();
+    for batch in batches {
+        for &k in &panel.plan.k.values {
+            for word in block.beyond(batch, context, k, block.setup.verify_width(k)).words() {
+                if !first.iter().any(|(known, _, _)| *known == word) {
+                    first.push((word, batch, k));
+                }
+            }
+        }
+    }
+    let launches = match block.engine.additive() {
+        Some(additive) if additive.uncaptured_layer.is_some() => "",
+        _ => ", where launches are priced as nothing",
+    };
+    let named = |(word, batch, k): &(&str, u64, u64)| match *word {
+        "beyond_capture" => format!("captured graphs from batch {batch} (k={k}) on{launches}"),
+        _ => format!("{} from batch {batch} (k={k}) on", word.trim_start_matches("beyond_")),
+    };
+    let all: Vec<String> = first.iter().map(named).collect();
+    (!all.is_empty()).then(|| format!("beyond the engine's limits: {}", all.join("; ")))
 }
 
 /// What a batch needs that does not fit.

@@ -63,19 +63,28 @@ pub struct Beyond {
     pub length: bool,
 }
 
+impl Beyond {
+    /// A word for each limit.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            (self.capture, "beyond_capture"),
+            (self.sequences, "beyond_max_num_seqs"),
+            (self.tokens, "beyond_max_num_batched_tokens"),
+            (self.length, "beyond_max_model_len"),
+        ];
+        all.into_iter().filter_map(|(holds, word)| holds.then_some(word))
+    }
+}
+
 impl Notes {
     /// Every word that holds.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
-        let all = [
+        let own = [
             (self.known == Known::Interpolated, "interpolated"),
             (self.known == Known::Extrapolated, "extrapolated"),
             (self.unvalidated, "unvalidated"),
-            (self.beyond.capture, "beyond_capture"),
-            (self.beyond.sequences, "beyond_max_num_seqs"),
-            (self.beyond.tokens, "beyond_max_num_batched_tokens"),
-            (self.beyond.length, "beyond_max_model_len"),
         ];
-        all.into_iter().filter_map(|(holds, word)| holds.then_some(word))
+        own.into_iter().filter_map(|(holds, word)| holds.then_some(word)).chain(self.beyond.words())
     }
 
     /// The words, separated by blanks; none where there is nothing to note.

@@ -181,3 +181,28 @@ fn capacity_says_which_limit_binds() {
     assert_eq!((base(&held, "max_running_sequences"), base(&held, "by_memory").as_f64()), (100.into(), Some(fits)));
     assert_eq!(base(&held, "limiter"), "max_num_seqs");
 }
+
+/// The table names the first point beyond each limit, and whose batch it counts.
+#[test]
+fn tables_tell_limits_and_ranks() {
+    let folder = folder();
+    let limits = "[limits]\nmax_num_seqs = 16\ncapture_sizes = [8, 16, 24, 32]\n";
+    let text =
+        format!("{limits}[drafters.d]\neagle = {{ version = 3 }}\n{MEAN}\n[sweep]\nbatch = [8, 16, 32]\nk = [1, 3]\n");
+    write(folder.path().join("one.toml"), study("llama-3.1-8b", "vllm", &text)).unwrap();
+    let shown = |flags: &[&str]| {
+        let always = ["sweep", "--scenario", "./one.toml", "--write", "none", "--set", "sweep.context=2048"];
+        run_well(folder.path(), &[&always[..], flags].concat()).stdout
+    };
+    let known =
+        "beyond the engine's limits: captured graphs from batch 16 (k=3) on; max_num_seqs from batch 32 (k=1) on";
+    assert!(shown(&[]).contains(known), "{}", shown(&[]));
+    let ideal = shown(&["--engine", "ideal"]);
+    assert!(ideal.contains("from batch 16 (k=3) on, where launches are priced as nothing; max_num_seqs"), "{ideal}");
+    let apart = ["target=qwen3-30b-a3b", "drafters.d.eagle.version=3", "deployment.expert_parallel=4"];
+    let apart: Vec<&str> =
+        apart.iter().chain(&["deployment.data_parallel_attention=true"]).flat_map(|set| ["--set", set]).collect();
+    let apart = shown(&apart);
+    assert!(apart.contains("4 x h100-sxm5-80gb"), "{apart}");
+    assert!(apart.contains("batch: the sequences of each of 4 ranks, which share the experts"), "{apart}");
+}

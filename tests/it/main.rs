@@ -15,6 +15,7 @@ mod files;
 mod golden;
 mod init;
 mod invariants;
+mod operators;
 mod program;
 mod readme;
 mod simulate;
