@@ -72,13 +72,10 @@ const PENDING: &[(&str, &str)] = &[
     ("breakeven_batches", DECISION),
     ("breakeven_ctx", DECISION),
     ("no_loss_ctx", DECISION),
-    ("moe_distinct_skew", SHAPES),
-    ("moe_inclusion", SHAPES),
     ("batch_extremes", ROUNDS),
     ("rounds_to_finish", ROUNDS),
     ("batch_makespan", ROUNDS),
     ("static_batch_time", ROUNDS),
-    ("memory_throughput", DECISION),
     ("concurrency1_latency", SERVING),
     ("saturation_throughput", SERVING),
     ("mg1", SERVING),
@@ -90,8 +87,7 @@ const ESTIMATION: &str = "acceptance is not estimated from counters yet";
 const HETEROGENEITY: &str = "rounds and sequences are all alike";
 const RULE: &str = "one draft for each position, no more";
 const TREES: &str = "only chains are drafted";
-const SHAPES: &str = "experts are taken to be picked evenly";
-const DECISION: &str = "break-even and capacity are not searched yet";
+const DECISION: &str = "break-even is not searched yet";
 const ROUNDS: &str = "a batch is priced round by round, not to its end";
 const SERVING: &str = "traffic is not modelled yet";
 

@@ -11,6 +11,7 @@ use crate::cli::opening::{inputs, no_grid, open};
 use crate::cli::publish::publish;
 use crate::cli::terminal;
 use crate::diagnostic::nearest;
+use crate::plan::capacity::full;
 use crate::plan::choose::best_k;
 use crate::plan::point::Point;
 use crate::report::chart;
@@ -124,7 +125,9 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     let one = block.setup.depth().unwrap_or(1);
     let first = Point::new(&block.setup, 1, context, one, share(one));
     let first_draft = first.round.draft.get() / first.draft_passes.max(1.0) / first.plain.cost.seconds().get();
-    Ok(Explained { heading, first_draft_ratio: block.drafter.map(|_| first_draft), k, alpha, tokens_per_pass, point })
+    let full = block.drafter.and_then(|_| full(&block.setup, context, k, tokens_per_pass));
+    let first_draft_ratio = block.drafter.map(|_| first_draft);
+    Ok(Explained { heading, first_draft_ratio, k, alpha, tokens_per_pass, point, full })
 }
 
 /// Device, target and engine.

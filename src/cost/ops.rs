@@ -7,6 +7,7 @@ mod ffn;
 mod gqa;
 mod mla;
 mod moe;
+pub mod popularity;
 mod recurrent;
 
 pub use moe::distinct_experts;

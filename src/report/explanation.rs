@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::cost::ops::Work;
 use crate::cost::pass::Timing;
 use crate::cost::terms::{Terms, class};
-use crate::plan::capacity::Capacity;
+use crate::plan::capacity::{Capacity, Full};
 use crate::plan::point::{Part, PassApart, Point};
 use crate::plan::speedup::speedup;
-use crate::report::number::brief;
+use crate::report::number::{brief, times};
 use crate::report::table::{Style, composed, right, table};
 use crate::report::{csv, json};
 use crate::sweep::row::Cell;
@@ -54,6 +54,8 @@ pub struct Explained {
     pub first_draft_ratio: Option<f64>,
     /// The point.
     pub point: Point,
+    /// Throughput where as many sequences run as can; none where nothing limits them.
+    pub full: Option<Full>,
 }
 
 /// How the speedup comes about, in plain steps.
@@ -99,7 +101,7 @@ pub fn text(explained: &Explained, style: Style) -> String {
     let mut parts = vec![explained.heading.clone()];
     parts.extend(explained.passes().map(|(name, pass)| pass_text(name, pass, style)));
     parts.push(factors_text(explained, style));
-    parts.push(memory_text(&explained.point, style));
+    parts.push(memory_text(explained, style));
     parts.join("\n\n")
 }
 
@@ -240,14 +242,16 @@ fn readings(explained: &Explained, factors: &Factors) -> Vec<String> {
     notes
 }
 
-fn memory_text(point: &Point, style: Style) -> String {
+fn memory_text(explained: &Explained, style: Style) -> String {
+    let point = &explained.point;
     let mut table = table(&["memory", "bytes"].map(str::to_owned), style);
     for (name, bytes) in memory(point) {
         table.add_row([name.to_owned(), bytes.to_string()].map(right));
     }
     let total = point.memory.total();
     let fits = if total <= point.usable { "fits in" } else { "does not fit in" };
-    let notes = vec![running("with the drafter", point.capacity.0), running("without it", point.capacity.1)];
+    let mut notes = vec![running("with the drafter", point.capacity.0), running("without it", point.capacity.1)];
+    notes.extend(explained.full.as_ref().and_then(at_capacity));
     composed(&format!("Memory of each device: {total}, {fits} the usable {}", point.usable), &table, notes, style)
 }
 
@@ -256,6 +260,13 @@ fn running(what: &str, of: Capacity) -> String {
     let number = |value: Option<u64>| value.map_or_else(|| "no limit".to_owned(), |value| value.to_string());
     let limiter = of.limiter.map_or_else(String::new, |limiter| format!(", set by {limiter}"));
     format!("{what}: {} sequences run together{limiter}; {} KV tokens", number(of.running), number(of.kv_tokens))
+}
+
+/// What speculation gains where as many sequences run as can.
+fn at_capacity(full: &Full) -> Option<String> {
+    let ratio = times(full.ratio()?);
+    let (speculative, plain) = (full.speculative, full.plain);
+    Some(format!("with all of them running: {speculative:.0} tokens/s against {plain:.0} without it, {ratio}"))
 }
 
 fn capacity_json(of: Capacity) -> Value {
@@ -352,6 +363,11 @@ pub fn json(explained: &Explained, manifest: &Value) -> Vec<u8> {
         "memory": memory,
         "capacity": capacity_json(explained.point.capacity.0),
         "capacity_without_drafter": capacity_json(explained.point.capacity.1),
+        "at_capacity": explained.full.map(|full| json!({
+            "tokens_per_s": full.speculative,
+            "base_tokens_per_s": full.plain,
+            "ratio": full.ratio(),
+        })),
         "rows": rows,
     });
     format!("{document:#}\n").into_bytes()

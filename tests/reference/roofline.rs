@@ -1,7 +1,7 @@
 //! Counts and operators of full shapes.
 
 use serde_json::{Map, Value, json};
-use specplan::cost::ops::{Ops, Work, distinct_experts};
+use specplan::cost::ops::{Ops, Work, distinct_experts, popularity};
 use specplan::cost::pass::pass;
 use specplan::cost::placement::{Placement, ring_all_reduce};
 use specplan::cost::pricing::Pricing;
@@ -24,6 +24,8 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
         "param_count" => Some(param_count(inputs)),
         "pass_cost" => Some(pass_cost(inputs)),
         "moe_distinct" => Some(moe_distinct(inputs)),
+        "moe_distinct_skew" => Some(moe_distinct_skew(inputs)),
+        "moe_inclusion" => Some(moe_inclusion(inputs)),
         "moe_layer_cost" => Some(moe_layer_cost(inputs)),
         "ring_allreduce" => Some(all_reduce(inputs)),
         "mla_cost" => Some(mla_cost(inputs)),
@@ -107,6 +109,23 @@ fn moe_distinct(inputs: &Value) -> Answer {
     };
     let variance = experts * unread * (1.0 - unread) + experts * (experts - 1.0) * (both - unread * unread);
     Ok(json!({ "distinct": distinct, "variance": variance }))
+}
+
+fn numbers(inputs: &Value, key: &str) -> Result<Vec<f64>, Unanswered> {
+    let values = inputs[key].as_array().ok_or_else(|| Unanswered::Broken(format!("no list `{key}`")))?;
+    values
+        .iter()
+        .map(|value| value.as_f64().ok_or_else(|| Unanswered::Broken(format!("`{key}` holds {value}"))))
+        .collect()
+}
+
+fn moe_distinct_skew(inputs: &Value) -> Answer {
+    Ok(json!({ "distinct": popularity::distinct(&numbers(inputs, "inclusion")?, number(inputs, "tokens")?) }))
+}
+
+fn moe_inclusion(inputs: &Value) -> Answer {
+    let top_k = whole(inputs, "top_k")? as usize;
+    Ok(json!({ "inclusion": popularity::inclusion(&numbers(inputs, "weights")?, top_k).map_err(refused)? }))
 }
 
 /// One layer of experts, whose operators are those of a model that has nothing else.

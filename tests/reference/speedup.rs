@@ -56,15 +56,15 @@ fn step_time(inputs: &Value) -> Answer {
 }
 
 /// The models and the device of a case, and what they are set up to.
-struct Models {
-    device: Device,
+pub(crate) struct Models {
+    pub(crate) device: Device,
     target: Model,
     draft: DraftSource,
     roofline: Roofline,
 }
 
 impl Models {
-    fn of(inputs: &Value) -> Result<Self, Unanswered> {
+    pub(crate) fn of(inputs: &Value) -> Result<Self, Unanswered> {
         let draft = match &inputs["draft"] {
             Value::Null => DraftSource::Constant { cost_ratio: CostRatio::FREE },
             draft => DraftSource::Model(model(draft)?),
@@ -78,7 +78,10 @@ impl Models {
     }
 
     fn setup(&self) -> Result<Setup<'_>, Unanswered> {
-        let policy = MemoryPolicy::new(Probability::ONE, Bytes::ZERO, NonZeroU64::MIN).map_err(refused)?;
+        self.setup_with(&MemoryPolicy::new(Probability::ONE, Bytes::ZERO, NonZeroU64::MIN).map_err(refused)?)
+    }
+
+    pub(crate) fn setup_with(&self, policy: &MemoryPolicy) -> Result<Setup<'_>, Unanswered> {
         let engine = Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None };
         Setup::new(&Deployment {
             device: &self.device,
@@ -88,7 +91,7 @@ impl Models {
             spread: Spread::default(),
             limits: &Limits::default(),
             without: &[],
-            policy: &policy,
+            policy,
             target: &self.target,
             drafts: Some(Drafts { source: &self.draft, tree: None, proposing_share: None, overlap: false }),
         })
@@ -211,7 +214,9 @@ pub(crate) fn model(case: &Value) -> Result<Model, Unanswered> {
         Shape::Layers(layers(case)?)
     } else {
         let params = number(case, "matmul_params")?;
-        Shape::Aggregate(Aggregate::new(params, params, number(case, "kv_bytes_per_token")?).map_err(refused)?)
+        let held = case.get("weight_bytes_total").and_then(Value::as_f64).map_or(params, |bytes| bytes / 2.0);
+        let held = held.max(params);
+        Shape::Aggregate(Aggregate::new(params, held, number(case, "kv_bytes_per_token")?).map_err(refused)?)
     };
     let formats = Formats::new(dtype(case, "weight_bytes")?, Dtype::Bf16, dtype(case, "kv_bytes")?);
     Ok(Model {
