@@ -228,6 +228,8 @@ words!(
         Memory = "memory",
         /// The engine's `max_num_seqs`.
         MaxNumSeqs = "max_num_seqs",
+        /// The engine's `max_num_batched_tokens`, over the tokens of a sequence in a step.
+        MaxNumBatchedTokens = "max_num_batched_tokens",
     }
 );
 

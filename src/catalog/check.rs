@@ -48,8 +48,9 @@ pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) 
     if let Some(found) = unused_acceptance(root) {
         report(found, "acceptance");
     }
+    let peaks = root.at(&["quantization", "activations"]).or_else(|| root.get("hardware")).unwrap_or(root);
     for found in missing_peaks(scenario) {
-        report(found, "hardware");
+        problems.report::<()>(found.across_parts().at(&peaks.place));
     }
     for (found, label) in drafters(scenario) {
         let place = root.at(&["drafters", label]).or_else(|| root.get("drafters")).unwrap_or(root).place.clone();
@@ -135,7 +136,7 @@ fn missing_peaks(scenario: &Parts<'_>) -> Vec<Diagnostic> {
             if let Err(error) = device.peak(model.formats.activations) {
                 let message = format!("{error}, which model `{}` computes in", model.id);
                 let hint = format!(
-                    "state `{}` under [peak] of that hardware, or another `activations` in the model",
+                    "state `{}` under [peak] of that hardware, or compute in another format: quantization.activations",
                     error.dtype
                 );
                 found.push(Diagnostic::error("missing-figure", message).hint(hint));

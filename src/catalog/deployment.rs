@@ -49,7 +49,7 @@ pub(super) fn limits(node: &Node, problems: &mut Problems) -> Option<Limits> {
     let max_num_batched_tokens = fields.optional("max_num_batched_tokens", count);
     let max_model_len = fields.optional("max_model_len", count);
     let capture_sizes = fields.optional("capture_sizes", |node, problems| {
-        let mut sizes: Vec<u64> = few(integer_axis(node, problems, 1, LARGEST_INTEGER)?, node, problems)?;
+        let mut sizes: Vec<u64> = few(integer_axis(node, problems, 1, MOST_TOKENS)?, node, problems)?;
         sizes.sort_unstable();
         Some(sizes)
     });
@@ -61,6 +61,8 @@ pub(super) fn limits(node: &Node, problems: &mut Problems) -> Option<Limits> {
     })
 }
 
+/// No step of an engine has more tokens.
+const MOST_TOKENS: u64 = 1 << 20;
 /// Engines capture tens of sizes.
 const MOST_CAPTURES: u64 = 10_000;
 

@@ -104,9 +104,13 @@ fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &
     if let Some(found) = wrong_together(&source, tree.as_ref(), &acceptance, node) {
         return problems.report(found);
     }
-    if overlap && !matches!(source, DraftSource::Model(_) | DraftSource::Head(_)) {
+    if overlap && !matches!(source, DraftSource::Model(_)) {
         let place = &node.get("overlap").unwrap_or(node).place;
-        let message = format!("`{}`: {} takes no devices of its own", node.path, source.kind());
+        let why = match source {
+            DraftSource::Head(_) => "a head drafts from what verification has just computed, and cannot run beside it",
+            _ => "it takes no devices of its own",
+        };
+        let message = format!("`{}`: only a separate model can draft while the target verifies: {why}", node.path);
         return problems.report(Diagnostic::error("conflict", message).at(place).hint("leave overlap out"));
     }
     Some(Drafter { label: entry.key.clone(), source, overlap, tree, longest, tensor_parallel, acceptance })

@@ -38,7 +38,7 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// Where the scenario starts.
     pub root: Place,
-    /// Where its keys at the top level are given.
+    /// Where its keys are given, by their dotted paths.
     keys: Vec<(String, Place)>,
     /// Where the axis with the most values is given, for a sweep that turns out too large; the start if
     /// no axis is given.
@@ -46,10 +46,21 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Where a key at the top level of the scenario is given; its start if it is not.
+    /// Where the first of some keys that the scenario gives is given, each by its dotted path; the start if none
+    /// is.
     #[must_use]
-    pub fn place(&self, key: &str) -> &Place {
-        self.keys.iter().find(|(name, _)| name == key).map_or(&self.root, |(_, place)| place)
+    pub fn place(&self, keys: &[&str]) -> &Place {
+        let given = |key: &&str| self.keys.iter().find(|(path, _)| path == key).map(|(_, place)| place);
+        keys.iter().find_map(given).unwrap_or(&self.root)
+    }
+}
+
+/// Every key below a node, by its dotted path.
+fn places(node: &Node, before: &str, keys: &mut Vec<(String, Place)>) {
+    for entry in node.entries().unwrap_or_default() {
+        let path = format!("{before}{}", entry.key);
+        keys.push((path.clone(), entry.node.place.clone()));
+        places(&entry.node, &format!("{path}."), keys);
     }
 }
 
@@ -91,8 +102,8 @@ pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
             let root = document.root.place.clone();
             let longest_axis = longest_axis(&document.root, &scenario).unwrap_or_else(|| root.clone());
             let seed = request.seed.unwrap_or(scenario.seed);
-            let entries = document.root.entries().unwrap_or_default();
-            let keys = entries.iter().map(|entry| (entry.key.clone(), entry.node.place.clone())).collect();
+            let mut keys = Vec::new();
+            places(&document.root, "", &mut keys);
             let scenario = Scenario { seed, ..scenario };
             Ok(Loaded { scenario, inputs: loader.inputs, warnings, root, keys, longest_axis })
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::acceptance::model::{Process, process, processes};
+use crate::acceptance::model::{Known, Process, process, processes};
 use crate::catalog::load::Loaded;
 use crate::cli::args::ExplainArgs;
 use crate::cli::error::Error;
@@ -18,9 +18,10 @@ use crate::report::chart;
 use crate::report::explanation::{self, Explained};
 use crate::report::manifest::manifest;
 use crate::report::number::brief;
-use crate::report::table::{self, Style};
+use crate::report::table::{self, Style, devices};
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
+use crate::sweep::row::Notes;
 use crate::words::Format;
 
 pub(super) fn explain(args: &ExplainArgs) -> Result<(), Error> {
@@ -127,16 +128,19 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     let first_draft = first.round.draft.get() / first.draft_passes.max(1.0) / first.plain.cost.seconds().get();
     let full = block.drafter.and_then(|_| full(&block.setup, context, k, tokens_per_pass));
     let first_draft_ratio = block.drafter.map(|_| first_draft);
-    Ok(Explained { heading, first_draft_ratio, k, alpha, tokens_per_pass, point, full })
+    let notes = Notes {
+        known: process.as_ref().map_or(Known::Stated, |process| process.known(k)),
+        unvalidated: k > 0 && block.is_unvalidated(batch, context),
+        beyond: block.beyond(batch, context, k, point.round.verify_width),
+    };
+    let notes = notes.words().collect();
+    Ok(Explained { heading, first_draft_ratio, k, alpha, tokens_per_pass, point, notes, full })
 }
 
 /// Device, target and engine.
 fn who(block: &Block<'_>) -> String {
     let labels = &block.labels;
-    let devices = match block.setup.devices() {
-        1 => String::new(),
-        devices => format!("{devices} x "),
-    };
+    let devices = devices(&block.setup);
     format!("{devices}{}, target {}, engine {} ({})", labels.hardware, labels.target, labels.engine, labels.roofline)
 }
 

@@ -58,38 +58,64 @@ pub(super) fn no_grid(error: &GridError, loaded: &Loaded) -> Error {
     })
 }
 
+/// Keys that spread a replica, those first that are given least often.
+const SPREAD: &[&str] = &["deployment.pipeline", "deployment.expert_parallel", "tensor_parallel"];
+/// Keys that spread a drafter.
+const OF_DRAFTER: &[&str] = &["deployment.draft_tensor_parallel", "drafters"];
+
 /// Why a deployment cannot be priced, with what to do.
 fn no_setup(error: &SetupError, loaded: &Loaded) -> Diagnostic {
-    let (code, key, hint) = match error {
-        SetupError::NoHead(_) => ("conflict", "drafters", "take a target with [[layers]]"),
-        SetupError::Unpriceable(error) => match error {
-            Unpriceable::MissingPeak(_) => {
-                ("missing-figure", "hardware", "state it under [peak] of that hardware, or compute in another format")
-            }
-            Unpriceable::MissingEfficiencies { .. } => (
-                "missing-figure",
-                "engine",
-                "price it with engine = \"ideal\"; or give the hardware a family in a file of your own, and write an \
-                 engine file that extends this one with [family.<that>]: README.md shows both",
-            ),
-            Unpriceable::MissingLink { .. } => (
-                "missing-figure",
-                "tensor_parallel",
-                "spread it over one device, or describe the link in a hardware file of your own",
-            ),
-            Unpriceable::BeyondLink { .. } => (
-                "does-not-fit",
-                "tensor_parallel",
-                "tensor_parallel x ranks of [deployment] x pipeline stages must lie within one link",
-            ),
-            Unpriceable::Experts { .. } => ("does-not-fit", "deployment", "such as expert_parallel = 8"),
-            Unpriceable::Unsplittable(_) => ("does-not-fit", "tensor_parallel", "take a degree that divides them"),
-            Unpriceable::NeedsLayers { .. } => (
-                "conflict",
-                "target",
-                "set tensor_parallel to 1 and engine to \"ideal\", or take a model with [[layers]]",
-            ),
-        },
+    let (code, keys, hint): (_, &[&str], _) = match error {
+        SetupError::NoHead(_) => ("conflict", &["drafters"], "take a target with [[layers]]"),
+        SetupError::Unpriceable(error) => unpriceable(error, loaded),
     };
-    Diagnostic::error(code, error.to_string()).at(loaded.place(key)).across_parts().hint(hint)
+    Diagnostic::error(code, error.to_string()).at(loaded.place(keys)).across_parts().hint(hint)
+}
+
+/// Code, the keys that are at fault, and what to do.
+fn unpriceable(error: &Unpriceable, loaded: &Loaded) -> (&'static str, &'static [&'static str], &'static str) {
+    match error {
+        Unpriceable::MissingPeak(_) => (
+            "missing-figure",
+            &["quantization.activations", "hardware"],
+            "state it under [peak] of that hardware, or compute in another format",
+        ),
+        Unpriceable::MissingEfficiencies { .. } => (
+            "missing-figure",
+            &["engine"],
+            "price it with engine = \"ideal\"; or give the hardware a family in a file of your own, and write an \
+             engine file that extends this one with [family.<that>]: README.md shows both",
+        ),
+        Unpriceable::MissingLink { .. } => (
+            "missing-figure",
+            SPREAD,
+            "spread it over one device, or describe the link in a hardware file of your own: [link] kind, bandwidth, \
+             domain, source",
+        ),
+        Unpriceable::BeyondLink { .. } => (
+            "does-not-fit",
+            SPREAD,
+            "tensor_parallel x ranks of [deployment] x pipeline stages must lie within one link",
+        ),
+        Unpriceable::Experts { .. } => (
+            "does-not-fit",
+            &["deployment.expert_parallel"],
+            "a dense model has none to share; else take a divisor of the experts and of tensor_parallel, or with data_parallel_attention = true a multiple of \
+             tensor_parallel",
+        ),
+        Unpriceable::DrafterDevices { .. } => {
+            ("does-not-fit", OF_DRAFTER, "take as many devices as the target has, or fewer")
+        }
+        Unpriceable::Stages { .. } => ("does-not-fit", &["deployment.pipeline"], "a stage has at least one layer"),
+        Unpriceable::Unsplittable(of) => {
+            let is_target = loaded.scenario.targets.iter().any(|target| target.id == of.model);
+            let keys: &[&str] = if is_target { &["tensor_parallel"] } else { OF_DRAFTER };
+            ("does-not-fit", keys, "take a degree that divides them")
+        }
+        Unpriceable::NeedsLayers { .. } => (
+            "conflict",
+            &["target"],
+            "set tensor_parallel to 1 and engine to \"ideal\", or take a model with [[layers]]",
+        ),
+    }
 }

@@ -79,14 +79,20 @@ pub fn kv(bytes: Bytes, bandwidth: BytesPerSecond) -> Seconds {
 /// Start of the all-reduces: one after each attention and each feed-forward part, none on a single device.
 #[must_use]
 pub fn all_reduce_start(layers: &Layers, placement: &Placement, each: Seconds) -> Seconds {
-    if placement.devices == 1 { Seconds::ZERO } else { each * layers.sublayers() }
+    if placement.devices == 1 { Seconds::ZERO } else { each * reductions(layers, placement) }
+}
+
+/// All-reduces of a pass: one after each attention and each feed-forward part, but not after experts whose
+/// results ranks exchange.
+fn reductions(layers: &Layers, placement: &Placement) -> f64 {
+    layers.sublayers() - if placement.ranks > 1 { layers.moe_layers() } else { 0.0 }
 }
 
 /// What the all-reduces send: `parts x 2 (n - 1) / n x 2 tokens h / (eta x link)`, with two parts a layer.
 #[must_use]
 pub fn all_reduce_traffic(layers: &Layers, placement: &Placement, tokens: f64, link: BytesPerSecond) -> Seconds {
     let bytes = placement.all_reduce_bytes(layers, tokens);
-    ring_all_reduce(bytes, placement.devices, link, Seconds::ZERO) * layers.sublayers()
+    ring_all_reduce(bytes, placement.devices, link, Seconds::ZERO) * reductions(layers, placement)
 }
 
 /// Start of the exchanges with the devices that hold the experts: two for each layer of experts, none where

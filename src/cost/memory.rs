@@ -24,10 +24,11 @@ impl Held {
     pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv: Vec::new(), state: Bytes::ZERO };
 
     /// Of a model on each device of a placement: an even share of the weights, of the picked experts also over
-    /// the ranks; KV by heads; of everything the part that its stage holds.
+    /// the ranks; KV by heads; of everything the part that the fullest stage holds, which counts as having an
+    /// end of the model too.
     #[must_use]
     pub fn by(model: &Model, placement: &Placement) -> Self {
-        let stage = 1.0 / placement.stages as f64;
+        let stage = placement.fullest_stage(model);
         let kv = match &model.shape {
             Shape::Aggregate(_) => model.kv_shares(),
             Shape::Layers(layers) => layers
@@ -41,9 +42,12 @@ impl Held {
                 .collect(),
         };
         let (weights, experts) = (model.weight_bytes_held(), model.expert_bytes_held());
+        let ends = if placement.stages > 1 { model.end_bytes_held() } else { [Bytes::ZERO; 2] };
+        let end = ends[0].max(ends[1]);
+        let weights = weights - ends[0] - ends[1];
         let over_ranks = experts * (1.0 / placement.ranks as f64);
         Self {
-            weights: (weights - experts + over_ranks) * (placement.share() * stage),
+            weights: ((weights - experts + over_ranks) * stage + end) * placement.share(),
             kv,
             state: model.state_bytes_per_sequence() * (placement.share() * stage),
         }
@@ -119,6 +123,12 @@ impl Demand {
             reserve: policy.reserve(),
             block_tokens: policy.block_tokens(),
         }
+    }
+
+    /// A drafter on devices of its own.
+    #[must_use]
+    pub fn of_drafter_alone(&self, drafter: (&Model, &Placement)) -> Self {
+        Self { target: Held::NOTHING, drafter: Held::by(drafter.0, drafter.1), ..self.clone() }
     }
 
     /// The same without the drafter: plain decoding.

@@ -101,6 +101,17 @@ impl Placement {
         (batch / self.parts as f64).max(batch.min(1.0))
     }
 
+    /// Share of the layers on the fullest stage: `ceil(L / P) / L`.
+    ///
+    /// # Examples
+    ///
+    /// Of 62 layers in 8 stages some stages have 8.
+    #[must_use]
+    pub fn fullest_stage(&self, model: &Model) -> f64 {
+        let layers = model.layers();
+        if self.stages == 1 || layers == 0.0 { 1.0 } else { (layers / self.stages as f64).ceil() / layers }
+    }
+
     /// The same with all layers on one stage, as a drafter's are: the batch still comes in parts.
     #[must_use]
     pub const fn on_one_stage(self) -> Self {

@@ -67,6 +67,24 @@ pub enum Unpriceable {
         /// Devices asked for.
         devices: u64,
     },
+    /// A drafter over more devices than there are.
+    #[error("a drafter over {own} devices beside a target over {devices}")]
+    DrafterDevices {
+        /// Devices of the drafter.
+        own: u64,
+        /// Devices of the target.
+        devices: u64,
+    },
+    /// More stages than layers.
+    #[error("the {layers} layers of `{model}` cannot be cut into {stages} stages")]
+    Stages {
+        /// The model.
+        model: String,
+        /// Its layers.
+        layers: f64,
+        /// Stages asked for.
+        stages: u64,
+    },
     /// Experts that cannot be shared so.
     #[error("{expert_parallel} devices cannot share the experts of `{model}`: {reason}")]
     Experts {

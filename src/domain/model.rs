@@ -186,6 +186,18 @@ impl Model {
         })
     }
 
+    /// Of these, embedding and LM head, which lie at the two ends of a model; a tied table lies at both.
+    #[must_use]
+    pub fn end_bytes_held(&self) -> [Bytes; 2] {
+        match &self.shape {
+            Shape::Aggregate(_) => [Bytes::ZERO; 2],
+            Shape::Layers(layers) => {
+                let (params, bytes) = (layers.params(), |part: Part| self.formats.part(part).bytes());
+                [params.embedding * bytes(Part::Embedding), params.lm_head * bytes(Part::LmHead)].map(Bytes::new)
+            }
+        }
+    }
+
     /// Of these, the experts that are picked.
     #[must_use]
     pub fn expert_bytes_held(&self) -> Bytes {

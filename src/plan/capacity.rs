@@ -11,7 +11,8 @@ pub struct Capacity {
     pub by_memory: Option<u64>,
     /// Tokens of sequences of this context that memory holds; none where a sequence takes no memory.
     pub kv_tokens: Option<u64>,
-    /// Sequences that run together: the smaller of memory and `max_num_seqs`.
+    /// Sequences that run together: the smallest of memory, `max_num_seqs` and what `max_num_batched_tokens`
+    /// has room for.
     pub running: Option<u64>,
     /// What sets that number.
     pub limiter: Option<Limiter>,
@@ -24,19 +25,22 @@ pub struct Capacity {
 /// ```text
 /// by_memory  floor( (utilization x capacity - reserve - weights) / bytes of a sequence )
 /// kv_tokens  floor( the same / bytes of a sequence x its slots )
-/// running    min( by_memory, max_num_seqs )
+/// running    min( by_memory, max_num_seqs, floor(max_num_batched_tokens / verify width) )
 /// ```
 #[must_use]
 pub fn capacity(setup: &Setup<'_>, context: u64, k: u64) -> (Capacity, Capacity) {
-    let limit = setup.max_num_seqs;
-    let with =
-        of(setup.max_batch(context, k), setup.demand.kv_tokens(setup.usable(), context, setup.drafted(k)), limit);
-    let base = &setup.base_demand;
-    let without = of(base.max_batch(setup.usable(), context, 0), base.kv_tokens(setup.usable(), context, 0), limit);
+    let (usable, base) = (setup.usable(), &setup.base_demand);
+    let engine = |width: f64| {
+        let together = setup.max_num_batched_tokens.map(|tokens| (tokens as f64 / width).floor() as u64);
+        [(Limiter::MaxNumSeqs, setup.max_num_seqs), (Limiter::MaxNumBatchedTokens, together)]
+    };
+    let kv_tokens = setup.demand.kv_tokens(usable, context, setup.drafted(k));
+    let with = of(setup.max_batch(context, k), kv_tokens, engine(setup.verify_width(k)));
+    let without = of(base.max_batch(usable, context, 0), base.kv_tokens(usable, context, 0), engine(1.0));
     (with, without)
 }
 
-/// Tokens per second where as many sequences run as can, each way with its own number of them.
+/// Tokens per second of all ranks where as many sequences run as can, each way with its own number of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Full {
     /// Decoding plainly, the drafter not loaded.
@@ -59,8 +63,8 @@ impl Full {
 /// # Formula
 ///
 /// ```text
-/// plain        B_plain / t_plain(B_plain)
-/// speculative  B_spec tokens_per_pass / t_round(B_spec)          0 where nothing fits
+/// plain        ranks B_plain / t_plain(B_plain)
+/// speculative  ranks B_spec tokens_per_pass / t_round(B_spec)          0 where nothing fits
 /// ```
 #[must_use]
 pub fn full(setup: &Setup<'_>, context: u64, k: u64, tokens_per_pass: f64) -> Option<Full> {
@@ -75,15 +79,12 @@ pub fn full(setup: &Setup<'_>, context: u64, k: u64, tokens_per_pass: f64) -> Op
     } else {
         0.0
     };
-    Some(Full { plain, speculative })
+    let ranks = setup.ranks() as f64;
+    Some(Full { plain: plain * ranks, speculative: speculative * ranks })
 }
 
-fn of(by_memory: Option<u64>, kv_tokens: Option<u64>, limit: Option<u64>) -> Capacity {
-    let (running, limiter) = match (by_memory, limit) {
-        (Some(memory), Some(limit)) if limit < memory => (Some(limit), Some(Limiter::MaxNumSeqs)),
-        (Some(memory), _) => (Some(memory), Some(Limiter::Memory)),
-        (None, Some(limit)) => (Some(limit), Some(Limiter::MaxNumSeqs)),
-        (None, None) => (None, None),
-    };
-    Capacity { by_memory, kv_tokens, running, limiter }
+fn of(by_memory: Option<u64>, kv_tokens: Option<u64>, engine: [(Limiter, Option<u64>); 2]) -> Capacity {
+    let all = [(Limiter::Memory, by_memory)].into_iter().chain(engine);
+    let least = all.filter_map(|(limiter, sequences)| Some((limiter, sequences?))).min_by_key(|(_, least)| *least);
+    Capacity { by_memory, kv_tokens, running: least.map(|(_, running)| running), limiter: least.map(|(of, _)| of) }
 }

@@ -97,6 +97,7 @@ fn draft(setup: &Setup<'_>, batch: f64, context: f64, layout: Layout) -> Option<
 
 fn apart(setup: &Setup<'_>, model: &Model, pricing: &Pricing, shape: PassShape, engine: (Term, Seconds)) -> PassApart {
     let cost = setup.captured(pass(model, pricing, shape), model, shape).with(engine.0, engine.1);
+    let together = PassShape { batch: pricing.placement.part_of(shape.batch), ..shape };
     let part = |name: Option<OpName>, work: Work| Part { name, work, roofed: work.roofed(pricing.rates) };
     let (parts, otherwise) = match &model.shape {
         Shape::Aggregate(_) => (vec![part(None, cost.work)], None),
@@ -104,11 +105,10 @@ fn apart(setup: &Setup<'_>, model: &Model, pricing: &Pricing, shape: PassShape, 
             let roofline = pricing.roofline();
             let other = if roofline == Roofline::PerOp { Roofline::Aggregate } else { Roofline::PerOp };
             let ideal = Pricing { placement: pricing.placement, ..Pricing::ideal(pricing.rates, other) };
-            let part_of = PassShape { batch: pricing.placement.part_of(shape.batch), ..shape };
-            let ops = Ops::of(model, layers, part_of, &pricing.placement);
+            let ops = Ops::of(model, layers, together, &pricing.placement);
             let parts = ops.iter().map(|(name, work)| part(Some(name), work)).collect();
             (parts, Some((other, pass(model, &ideal, shape))))
         }
     };
-    PassApart { shape, parts, cost, otherwise }
+    PassApart { shape: together, parts, cost, otherwise }
 }

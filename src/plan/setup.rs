@@ -84,6 +84,9 @@ pub struct Setup<'a> {
     pub(super) demand: Demand,
     pub(super) base_demand: Demand,
     pub(super) max_num_seqs: Option<u64>,
+    pub(super) max_num_batched_tokens: Option<u64>,
+    /// A drafter on devices of its own.
+    apart: Option<Demand>,
     usable: Bytes,
 }
 
@@ -103,17 +106,26 @@ impl<'a> Setup<'a> {
         let own_devices = spread.draft_tensor_parallel.unwrap_or(devices);
         let own = &Basis { devices: own_devices, spread: spread.of_drafter(devices, own_devices), ..*basis };
         let source = drafts.map(|drafts| drafts.source);
+        if own_devices > devices && !drafts.is_some_and(|drafts| drafts.overlap) {
+            return Err(Unpriceable::DrafterDevices { own: own_devices, devices }.into());
+        }
         let pricing = Pricing::of(basis, target)?;
+        let (layers, stages) = (target.layers(), spread.pipeline);
+        if stages > 1 && stages as f64 > layers {
+            return Err(Unpriceable::Stages { model: target.id.clone(), layers, stages }.into());
+        }
+        if let Some(expert_parallel) = spread.expert_parallel.filter(|_| !target.is_moe()) {
+            let (model, reason) = (target.id.clone(), "it has none".to_owned());
+            return Err(Unpriceable::Experts { model, expert_parallel, reason }.into());
+        }
         let beside = source.map(|source| source.beside(target)).transpose()?.flatten();
         let overlap = drafts.is_some_and(|drafts| drafts.overlap);
         let beside_pricing =
             beside.as_ref().map(|model| Pricing::of(own, model)).transpose()?.map(Pricing::on_one_stage);
         let in_memory = beside_pricing.map(|pricing| pricing.placement);
-        let demand = Demand::new(
-            (target, &pricing.placement),
-            beside.as_deref().zip(in_memory.as_ref()).filter(|_| !overlap),
-            policy,
-        );
+        let drafter = beside.as_deref().zip(in_memory.as_ref());
+        let demand = Demand::new((target, &pricing.placement), drafter.filter(|_| !overlap), policy);
+        let apart = drafter.filter(|_| overlap).map(|drafter| demand.of_drafter_alone(drafter));
         let drafting = match (source, beside) {
             (None, _) => None,
             (Some(DraftSource::Constant { cost_ratio }), _) => Some(DraftPricing::Constant { cost_ratio: *cost_ratio }),
@@ -143,6 +155,7 @@ impl<'a> Setup<'a> {
                 layer: additive.and_then(|additive| Some(additive.uncaptured_layer.as_ref()?.value)),
             },
             max_num_seqs: deployment.limits.max_num_seqs,
+            max_num_batched_tokens: deployment.limits.max_num_batched_tokens,
             overlap,
             source,
             tree: drafts.and_then(|drafts| drafts.tree),
@@ -151,6 +164,7 @@ impl<'a> Setup<'a> {
                 .map_or(ACCEPTED_PER_PROPOSED, |additive| additive.accepted_per_proposed.value.get()),
             base_demand: demand.without_drafter(),
             demand,
+            apart,
             usable: usable(basis.device, policy),
         })
     }
@@ -225,6 +239,21 @@ impl<'a> Setup<'a> {
         self.pricing.placement.all_devices()
     }
 
+    /// Stages that the layers are cut into.
+    #[must_use]
+    pub const fn stages(&self) -> u64 {
+        self.pricing.placement.stages
+    }
+
+    /// Devices of a drafter that has its own, or 0.
+    #[must_use]
+    pub fn own_devices(&self) -> u64 {
+        match &self.drafting {
+            Some(DraftPricing::Passes { pricing, .. }) if self.overlap => pricing.placement.devices,
+            _ => 0,
+        }
+    }
+
     /// How the target's passes are priced.
     #[must_use]
     pub const fn pricing(&self) -> &Pricing {
@@ -249,10 +278,13 @@ impl<'a> Setup<'a> {
         self.verify_width(k) as u64 - 1
     }
 
-    /// Memory of `batch` sequences when speculating with k drafts; the drafter is loaded.
+    /// Memory of `batch` sequences when speculating with k drafts; the drafter is loaded. Where it has devices of
+    /// its own, that of the fuller ones.
     #[must_use]
     pub fn memory(&self, batch: u64, context: u64, k: u64) -> Footprint {
-        self.demand.footprint(batch, context, self.drafted(k))
+        let of = |demand: &Demand| demand.footprint(batch, context, self.drafted(k));
+        let together = of(&self.demand);
+        self.apart.as_ref().map(of).filter(|apart| apart.total() > together.total()).unwrap_or(together)
     }
 
     /// Memory of `batch` sequences when the drafter is not loaded.
@@ -270,7 +302,9 @@ impl<'a> Setup<'a> {
     /// The largest batch that fits when speculating with k drafts; none where memory sets no limit.
     #[must_use]
     pub fn max_batch(&self, context: u64, k: u64) -> Option<u64> {
-        self.demand.max_batch(self.usable, context, self.drafted(k))
+        let of = |demand: &Demand| demand.max_batch(self.usable, context, self.drafted(k));
+        let apart = self.apart.as_ref().and_then(of);
+        of(&self.demand).into_iter().chain(apart).min()
     }
 
     /// What a device may hold: utilization x capacity.

@@ -54,6 +54,8 @@ pub struct Explained {
     pub first_draft_ratio: Option<f64>,
     /// The point.
     pub point: Point,
+    /// What its reader should know, in the words of the CSV's `notes`.
+    pub notes: Vec<&'static str>,
     /// Throughput where as many sequences run as can; none where nothing limits them.
     pub full: Option<Full>,
 }
@@ -102,6 +104,9 @@ pub fn text(explained: &Explained, style: Style) -> String {
     parts.extend(explained.passes().map(|(name, pass)| pass_text(name, pass, style)));
     parts.push(factors_text(explained, style));
     parts.push(memory_text(explained, style));
+    if !explained.notes.is_empty() {
+        parts.push(format!("notes: {}", explained.notes.join(", ")));
+    }
     parts.join("\n\n")
 }
 
@@ -134,8 +139,8 @@ fn pass_text(name: &str, pass: &PassApart, style: Style) -> String {
     };
     let title = format!(
         "{what}: {} x {} new tokens at context {}, {}, {}",
-        shape.batch,
-        shape.new_tokens_per_seq,
+        brief(shape.batch),
+        brief(shape.new_tokens_per_seq),
         shape.context,
         pass.cost.seconds(),
         bound(pass.cost.bound())
@@ -368,6 +373,7 @@ pub fn json(explained: &Explained, manifest: &Value) -> Vec<u8> {
             "base_tokens_per_s": full.plain,
             "ratio": full.ratio(),
         })),
+        "notes": explained.notes,
         "rows": rows,
     });
     format!("{document:#}\n").into_bytes()

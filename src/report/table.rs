@@ -5,6 +5,7 @@ use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::plan::capacity::{Capacity, capacity};
+use crate::plan::setup::Setup;
 use crate::report::number::times;
 use crate::report::pick::spread;
 use crate::report::sample::{Panel, Point, Sample};
@@ -59,14 +60,26 @@ pub fn heading(panel: &Panel<'_, '_>) -> String {
     let labels = &panel.plan.block.labels;
     let drafter = labels.drafter.map_or_else(|| "no drafter".to_owned(), |label| format!("drafter {label}"));
     let form = if labels.roofline == Roofline::Additive { "form" } else { "roofline" };
-    let devices = match panel.plan.block.setup.devices() {
-        1 => String::new(),
-        devices => format!("{devices} x "),
-    };
+    let devices = devices(&panel.plan.block.setup);
     format!(
         "{devices}{}, target {}, {drafter}, context {}, engine {} ({} {})",
         labels.hardware, labels.target, panel.plan.context, labels.engine, labels.roofline, form
     )
+}
+
+/// How many devices there are, and how they share the work, before what they are.
+#[must_use]
+pub fn devices(setup: &Setup<'_>) -> String {
+    let (all, ranks, stages, own) = (setup.devices(), setup.ranks(), setup.stages(), setup.own_devices());
+    let shared = [(ranks, "ranks"), (stages, "stages")];
+    let shared: Vec<String> =
+        shared.into_iter().filter(|(count, _)| *count > 1).map(|(count, what)| format!("{count} {what}")).collect();
+    let shared = if shared.is_empty() { String::new() } else { format!("({}) ", shared.join(", ")) };
+    match (all, own) {
+        (1, 0) => String::new(),
+        (all, 0) => format!("{all} x {shared}"),
+        (all, own) => format!("{all} + {own} for the drafter x {shared}"),
+    }
 }
 
 fn whole(panel: &Panel<'_, '_>, style: Style) -> String {
@@ -200,7 +213,7 @@ fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
         notes.push("~: tokens per pass carried over from another k than was measured".to_owned());
     }
     if let Some(depth) = panel.plan.block.setup.depth() {
-        notes.push(format!("only {depth} drafts deep, as its shape says: sweep.k plays no part"));
+        notes.push(format!("k is {depth}, as the drafter's shape says: sweep.k plays no part"));
     }
     let engine = panel.plan.block.engine;
     if panel.plan.block.drafter.is_some() && engine.additive().is_some() && panel.plan.k.values.contains(&0) {
@@ -208,11 +221,17 @@ fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
     }
     notes.extend(running(panel));
     notes.extend(beyond(panel));
+    if panel.plan.block.drafter.is_some_and(|drafter| drafter.overlap) {
+        notes.push("an upper bound: drafts made ahead are lost where one before them is rejected".to_owned());
+    }
     let ranks = panel.plan.block.setup.ranks();
     if ranks > 1 {
-        notes.push(format!("batch: the sequences of each of {ranks} ranks, which share the experts"));
+        notes.push(format!(
+            "batch: the sequences of each of {ranks} ranks, which share the experts; tokens/s are those of all"
+        ));
     }
-    if let Some(cost) = panel.cost_ratio {
+    let apart = panel.plan.block.drafter.is_some_and(|drafter| drafter.overlap);
+    if let Some(cost) = panel.cost_ratio.filter(|_| !apart) {
         notes.push(format!("one draft pass costs {:.2} of a plain step at batch {}", cost.ratio, cost.batch));
     }
     notes
@@ -223,11 +242,14 @@ fn running(panel: &Panel<'_, '_>) -> Option<String> {
     let k = panel.plan.k.values.iter().copied().max()?;
     let (with, without) = capacity(&panel.plan.block.setup, panel.plan.context, k);
     let shown = |of: Capacity| Some(format!("{} sequences ({} KV tokens)", of.running?, of.kv_tokens?));
-    let limit = if with.limiter == Some(Limiter::MaxNumSeqs) { ", set by max_num_seqs" } else { "" };
+    let limit = match with.limiter {
+        Some(Limiter::Memory) | None => String::new(),
+        Some(limiter) => format!(", set by {limiter}: the KV tokens are those that memory holds"),
+    };
     let alone = shown(without)
         .filter(|_| without != with)
         .map_or_else(String::new, |text| format!("; {text} without the drafter"));
-    Some(format!("at most {} run together at this context{limit}{alone}", shown(with)?))
+    Some(format!("at most {} run together at k={k}{limit}{alone}", shown(with)?))
 }
 
 /// The first point beyond each limit of the engine.

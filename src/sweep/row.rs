@@ -9,8 +9,10 @@ use crate::words::{Bound, Roofline};
 pub struct Row<'s> {
     /// What it was priced for.
     pub labels: Labels<'s>,
-    /// Sequences.
+    /// Sequences; of each rank, where attention is apart.
     pub batch: u64,
+    /// Ranks that attend apart, each to such a batch.
+    pub ranks: u64,
     /// Tokens in each sequence's KV cache.
     pub context: u64,
     /// Draft tokens for each round.
@@ -149,16 +151,17 @@ impl Row<'_> {
         crate::plan::speedup::speedup(self.tokens_per_pass, self.base_step, self.round())
     }
 
-    /// Tokens per second of the whole batch, decoding plainly: `batch / base_step`.
+    /// Tokens per second of the whole batch of all ranks, decoding plainly: `ranks * batch / base_step`.
     #[must_use]
     pub fn base_tokens_per_s(&self) -> f64 {
-        self.batch as f64 / self.base_step.get()
+        (self.ranks * self.batch) as f64 / self.base_step.get()
     }
 
-    /// Tokens per second of the whole batch, speculating: `batch * tokens_per_pass / round`.
+    /// Tokens per second of the whole batch of all ranks, speculating:
+    /// `ranks * batch * tokens_per_pass / round`.
     #[must_use]
     pub fn tokens_per_s(&self) -> f64 {
-        self.batch as f64 * self.tokens_per_pass / self.round().get()
+        (self.ranks * self.batch) as f64 * self.tokens_per_pass / self.round().get()
     }
 }
 

@@ -84,6 +84,7 @@ impl<'g> Place<'g, '_> {
         Row {
             labels: block.labels,
             batch,
+            ranks: block.setup.ranks(),
             context,
             k,
             verify_width,

@@ -80,6 +80,36 @@ fn memory_and_sequences_of_a_rank_are_counted_by_hand() {
     near(sliced - apart, experts * 7.0 / 8.0);
 }
 
+/// 62 layers in 8 stages: some have 8, and the first and the last hold the tied table of 262144 x 5376 as well.
+#[test]
+fn the_fullest_stage_counts() {
+    let folder = folder();
+    let text = "title = \"t\"\nhardware = \"h200-sxm-141gb\"\ntarget = \"gemma-3-27b\"\nengine = \"ideal\"\n\
+                [deployment]\npipeline = 8\n[sweep]\nbatch = 1\ncontext = 15\n";
+    let row = rows(folder.path(), text, &[]).remove(0);
+    let layer = 5376.0 * (32.0 + 32.0) * 128.0 + 4096.0 * 5376.0 + 3.0 * 5376.0 * 21_504.0;
+    // Two normalisations of the hidden size and two of a head; the last one of the model in equal parts.
+    let norms = 2.0 * 5376.0 + 2.0 * 128.0 + 5376.0 / 62.0;
+    let weights = 2.0 * (8.0 * (layer + norms) + 262_144.0 * 5376.0);
+    let cache = 8.0 * 2.0 * 16.0 * 128.0 * 2.0 * 16.0;
+    near(number(&row, "base_memory_bytes"), weights + cache);
+}
+
+/// Sequences of all ranks count in tokens per second, and the larger drafter of its own devices in memory.
+#[test]
+fn replicas_are_counted_whole() {
+    let folder = folder();
+    let ranks = "[deployment]\nexpert_parallel = 8\ndata_parallel_attention = true\n";
+    let text = format!("[drafters.d]\neagle = {{ version = 3 }}\n{MEAN}\n{POINT}{ranks}");
+    let row = rows(folder.path(), &study("qwen3-30b-a3b", "vllm", &text), &[]).remove(0);
+    near(number(&row, "base_tokens_per_s"), 8.0 * 16.0 / number(&row, "base_step_s"));
+    near(number(&row, "tokens_per_s"), number(&row, "base_tokens_per_s") * number(&row, "speedup"));
+    let text = format!("[drafters.d]\nmodel = {{ id = \"llama-3.3-70b\" }}\noverlap = true\n{MEAN}\n{POINT}");
+    let row = rows(folder.path(), &study("llama-3.1-8b", "vllm", &text), &[]).remove(0);
+    assert_eq!((row["base_fits"].as_str(), row["fits"].as_str()), ("true", "false"));
+    assert!(number(&row, "memory_bytes") > 2.0 * 70_553_706_496.0);
+}
+
 /// A drafter on one of eight devices takes as long as it does beside a target on a single one.
 #[test]
 fn a_drafter_may_be_sliced_over_fewer_devices() {
@@ -203,6 +233,9 @@ fn tables_tell_limits_and_ranks() {
     let apart: Vec<&str> =
         apart.iter().chain(&["deployment.data_parallel_attention=true"]).flat_map(|set| ["--set", set]).collect();
     let apart = shown(&apart);
-    assert!(apart.contains("4 x h100-sxm5-80gb"), "{apart}");
-    assert!(apart.contains("batch: the sequences of each of 4 ranks, which share the experts"), "{apart}");
+    assert!(apart.contains("4 x (4 ranks) h100-sxm5-80gb"), "{apart}");
+    assert!(
+        apart.contains("batch: the sequences of each of 4 ranks, which share the experts; tokens/s are those of all"),
+        "{apart}"
+    );
 }

@@ -303,6 +303,14 @@ pub(super) fn ranks() -> Table {
     let cost = terms(&pass(&model, setup.pricing(), VERIFY));
     let mut row = |term, by_hand, broken: &[_]| table.row(term, cost.get(term), by_hand, broken);
     row(Term::AllReduceStart, 0.0, &[("as if sliced", 6.0 * 8e-6)]);
+    let halves = super::spread(&On { devices: 2, ..on }, apart, &Limits::default(), &model, None);
+    table.row(
+        Term::AllReduceStart,
+        terms(&pass(&model, halves.pricing(), VERIFY)).get(Term::AllReduceStart),
+        4.0 * 8e-6,
+        &[("after experts too", 6.0 * 8e-6), ("left out", 0.0)],
+    );
+    let mut row = |term, by_hand, broken: &[_]| table.row(term, cost.get(term), by_hand, broken);
     // There and back in each of two layers of experts.
     row(
         Term::AllToAllStart,
