@@ -23,8 +23,8 @@ impl Held {
     /// Nothing: no drafter, or one that takes no memory.
     pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv: Vec::new(), state: Bytes::ZERO };
 
-    /// Of a model on each device of a placement: an even share of the weights, of the picked experts also over
-    /// the ranks; KV by heads; of everything the part that the fullest stage holds, which counts as having an
+    /// Of a model on each device of a placement: an even share of the weights but for what each
+    /// holds whole, of the picked experts also over the ranks; KV by heads; of everything the part that the fullest stage holds, which counts as having an
     /// end of the model too.
     #[must_use]
     pub fn by(model: &Model, placement: &Placement) -> Self {
@@ -43,11 +43,11 @@ impl Held {
         };
         let (weights, experts) = (model.weight_bytes_held(), model.expert_bytes_held());
         let ends = if placement.stages > 1 { model.end_bytes_held() } else { [Bytes::ZERO; 2] };
-        let end = ends[0].max(ends[1]);
+        let (end, whole) = (ends[0].max(ends[1]), model.replicated_bytes_held());
         let weights = weights - ends[0] - ends[1];
         let over_ranks = experts * (1.0 / placement.ranks as f64);
         Self {
-            weights: ((weights - experts + over_ranks) * stage + end) * placement.share(),
+            weights: ((weights - experts - whole + over_ranks) * stage + end) * placement.share() + whole * stage,
             kv,
             state: model.state_bytes_per_sequence() * (placement.share() * stage),
         }

@@ -87,6 +87,11 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
+    /// Further devices that do what every one does: [`Ops::split`] gives each an even share of all of them.
+    const fn replicas(&self) -> f64 {
+        self.placement.devices as f64 - 1.0
+    }
+
     /// Bytes of a part's weights.
     fn bytes(&self, part: Part) -> f64 {
         self.model.formats.part(part).bytes()

@@ -195,6 +195,16 @@ impl Mla {
             }
     }
 
+    /// Of these, what projects down to the ranks: every device of a sliced model keeps it whole.
+    #[must_use]
+    pub const fn down_params(&self, inputs: f64) -> f64 {
+        let queries = match self.q_lora {
+            Some(rank) => inputs * rank as f64,
+            None => 0.0,
+        };
+        inputs * self.latent_width() + queries
+    }
+
     /// Parameters that turn the latent into keys and values, or that queries and outputs absorb: r H (n + v).
     #[must_use]
     pub const fn absorb_params(&self) -> f64 {

@@ -1,5 +1,6 @@
 //! A model: how many parameters it has and how many bytes a token's KV takes, counted here only.
 
+use crate::domain::attention::Attention;
 pub use crate::domain::formats::Formats;
 use crate::domain::layers::{LayerGroup, Layers};
 use crate::units::Bytes;
@@ -184,6 +185,23 @@ impl Model {
                     + (params.norms + params.fuse + params.others) * self.formats.weight_bytes()
             }
         })
+    }
+
+    /// Of these, what every device of a sliced model holds whole: routers, and what projects down to the ranks of
+    /// latent attention.
+    #[must_use]
+    pub fn replicated_bytes_held(&self) -> Bytes {
+        let Shape::Layers(layers) = &self.shape else { return Bytes::ZERO };
+        let of_group = |group: &LayerGroup| {
+            let down = match &group.attention {
+                Attention::Mla(mla) => mla.down_params(layers.qkv_inputs()),
+                _ => 0.0,
+            };
+            let router = group.ffn.moe().map_or(0.0, |moe| moe.router_params(layers.hidden()));
+            let bytes = |part: Part| self.formats.part(part).bytes();
+            group.count as f64 * (down * bytes(Part::Attention) + router * bytes(Part::Ffn))
+        };
+        Bytes::new(layers.modules() * layers.groups().iter().map(of_group).sum::<f64>())
     }
 
     /// Of these, embedding and LM head, which lie at the two ends of a model; a tied table lies at both.

@@ -75,6 +75,11 @@ fn memory_and_sequences_of_a_rank_are_counted_by_hand() {
     };
     let sliced = weights("[memory]\nblock_tokens = 16\n");
     let apart = weights("[deployment]\nexpert_parallel = 8\ndata_parallel_attention = true\n");
+    // Sliced over 8, each device keeps 58 routers and 61 pairs of projections down to the ranks whole.
+    let eighth = number(&rows(folder.path(), &format!("tensor_parallel = 8\n{text}"), &[])[0], "base_memory_bytes")
+        - 4.0 * 4096.0 * 61.0 * 576.0 * 2.0;
+    let whole = 58.0 * 7168.0 * 256.0 + 61.0 * 7168.0 * (1536.0 + 576.0);
+    near(eighth, (sliced - whole) / 8.0 + whole);
     // 58 layers of 256 experts of 3 x 7168 x 2048 in fp8.
     let experts = 58.0 * 256.0 * 3.0 * 7168.0 * 2048.0;
     near(sliced - apart, experts * 7.0 / 8.0);

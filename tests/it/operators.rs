@@ -21,6 +21,10 @@ const CACHED: f64 = 6000.0;
 
 /// One layer of a group of a study's target, in the formats that the study prices.
 fn one_layer(study: &str, group: usize) -> Ops {
+    sliced(study, group, 1)
+}
+
+fn sliced(study: &str, group: usize, devices: u64) -> Ops {
     let request = Request { scenario: study, changes: &[], seed: None };
     let loaded = load(&SearchPath::default(), &request).unwrap_or_else(|found| panic!("{found:#?}"));
     let target: &Model = &loaded.scenario.targets[0];
@@ -29,7 +33,7 @@ fn one_layer(study: &str, group: usize) -> Ops {
     let hidden = layers.hidden() as u64;
     let one = Layers::new(hidden, 1, false, vec![group], Extras::default()).unwrap();
     let model = Model { shape: Shape::Layers(one.clone()), ..target.clone() };
-    Ops::of(&model, &one, PassShape::verify(2.0, 4.0, 3000.0), &Placement::SINGLE)
+    Ops::of(&model, &one, PassShape::verify(2.0, 4.0, 3000.0), &Placement { devices, ..Placement::SINGLE })
 }
 
 /// A matrix product of all new tokens, its weights read once.
@@ -111,6 +115,24 @@ fn grouped(
 fn deepseek_v3_by_hand() {
     check("deepseek-v3-mtp", 0, &[latent(128.0), gated(7168.0, 18_432.0, 1.0)].concat());
     check("deepseek-v3-mtp", 1, &[latent(128.0), mixture(7168.0, 256.0, 8.0, 2048.0, true, [1.0, 1.0])].concat());
+}
+
+/// Sliced over eight devices each keeps the projections down to the ranks and the router whole, and a share of the
+/// rest; the latent of every sequence.
+#[test]
+fn a_slice_of_latent_attention_by_hand() {
+    let ops = sliced("deepseek-v3-mtp", 1, 8);
+    let weights = |name: OpName| ops.work(name).weights.get();
+    let down = 7168.0 * 1536.0 + 7168.0 * 576.0;
+    for (got, by_hand) in [
+        (weights(OpName::Qkv), down + 1536.0 * 128.0 * 192.0 / 8.0),
+        (weights(OpName::Router), 7168.0 * 256.0),
+        (weights(OpName::O), 128.0 * 128.0 * 7168.0 / 8.0),
+        (ops.work(OpName::Qkv).flops.get(), 2.0 * NEW * (down + 1536.0 * 128.0 * 192.0 / 8.0)),
+        (ops.work(OpName::Attention).kv_read.get(), 1152.0 * CACHED),
+    ] {
+        assert!((got - by_hand).abs() <= 1e-12 * by_hand, "{got} is not {by_hand}");
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::words::{OpName, Part};
 /// # Formula
 ///
 /// ```text
-/// qkv        2 n w FLOPs of what projects queries and the latent, its weights once
+/// qkv        2 n w FLOPs of what projects queries and the latent, its weights once; what projects down to the
+///            ranks is on every device whole
 /// absorb     2 n r H (n_d + v) FLOPs, its weights once
 /// attention  2 H (r + p) + 2 H r FLOPs for each key and new token
 ///            reads (r + p) values of each cached token once whatever q is, writes those of new ones;
@@ -28,7 +29,9 @@ pub(super) fn add(ops: &mut Ops, mla: &Mla, group: &LayerGroup, of: &Whole<'_>) 
     let (count, bytes, shape) = (group.count as f64, of.bytes(Part::Attention), of.shape);
     let tokens = shape.new_tokens();
     let product = |params: f64| Work::product(tokens, count * params, bytes);
-    ops.add(OpName::Qkv, product(mla.projection_params(of.layers.qkv_inputs())));
+    let inputs = of.layers.qkv_inputs();
+    let more = of.replicas() * mla.down_params(inputs);
+    ops.add(OpName::Qkv, product(mla.projection_params(inputs) + more));
     ops.add(OpName::Absorb, product(mla.absorb_params()));
     ops.add(OpName::O, product(mla.output_width() * of.layers.hidden()));
     let share = of.model.kv_share(group);

@@ -48,7 +48,7 @@ fn independent_tokens(shape: PassShape, routing_independence: f64) -> f64 {
 /// # Formula
 ///
 /// ```text
-/// router   2 n h E FLOPs, its weights once
+/// router   2 n h E FLOPs, its weights once, on every device
 /// experts  2 n top_k 3 h f FLOPs, the weights of D(r n_eff) / r experts, n_eff = B (1 + (q - 1) rho)
 /// shared   2 n 3 h f FLOPs and the weights once for each shared expert
 /// ```
@@ -58,7 +58,8 @@ fn independent_tokens(shape: PassShape, routing_independence: f64) -> f64 {
 pub(super) fn add(ops: &mut Ops, moe: &Moe, group: &LayerGroup, of: &Whole<'_>) {
     let (count, hidden, bytes) = (group.count as f64, of.layers.hidden(), of.bytes(Part::Ffn));
     let tokens = of.shape.new_tokens();
-    ops.add(OpName::Router, Work::product(tokens, count * moe.router_params(hidden), bytes));
+    let router = count * moe.router_params(hidden) * (1.0 + of.replicas());
+    ops.add(OpName::Router, Work::product(tokens, router, bytes));
     let expert = count * moe.expert_params(hidden);
     // Ranks that share the experts see each other's tokens, and each holds its part of what all pick.
     let ranks = of.placement.ranks as f64;

@@ -318,10 +318,15 @@ proptest! {
         let by_row = if case.layers().tied_embeddings() { 0.0 } else { embedding };
         let held = (case.model.total_params() - by_row - norms - others) * case.model.formats.weight_bytes();
         let read = terms(&case.cost()).get(Term::Weights).get() * at.bandwidth.get() * case.devices as f64;
+        // Every device routes for itself.
+        let experts = |group: &LayerGroup| group.count as f64 * group.ffn.moe().map_or(0.0, |moe| moe.experts() as f64);
+        let routers = case.layers().groups().iter().map(experts).sum::<f64>() * case.layers().hidden();
+        let routers = routers * case.model.formats.weight_bytes();
+        let held = held + routers * (case.devices as f64 - 1.0);
         prop_assert!((read - held).abs() <= 1e-9 * held, "{} and {}", read, held);
         let (_, _, lines) = costs(&case, &(DraftSource::Ngram, None), 1, &[]);
-        let all = case.model.total_params() * case.model.formats.weight_bytes() / case.devices as f64;
-        prop_assert!(close(lines[0], all));
+        let all = case.model.total_params() * case.model.formats.weight_bytes() - routers;
+        prop_assert!(close(lines[0], all / case.devices as f64 + routers));
     }
 
     /// In blocks of one token, memory holds what a verification reads of the cache and writes to it.
