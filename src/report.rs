@@ -6,6 +6,7 @@ pub mod csv;
 pub mod engine;
 pub mod explanation;
 pub mod figures;
+mod footnotes;
 pub mod json;
 pub mod manifest;
 pub mod number;

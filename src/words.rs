@@ -230,6 +230,8 @@ words!(
         MaxNumSeqs = "max_num_seqs",
         /// The engine's `max_num_batched_tokens`, over the tokens of a sequence in a step.
         MaxNumBatchedTokens = "max_num_batched_tokens",
+        /// The engine's `max_model_len`: not one sequence is admitted.
+        MaxModelLen = "max_model_len",
     }
 );
 

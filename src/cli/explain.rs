@@ -125,9 +125,8 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     let heading = format!("{}, batch {batch}, context {context}, {}", who(block), rounds(block, k, alpha));
     let one = block.setup.depth().unwrap_or(1);
     let first = Point::new(&block.setup, 1, context, one, share(one));
-    let first_draft = first.round.draft.get() / first.draft_passes.max(1.0) / first.plain.cost.seconds().get();
     let full = block.drafter.and_then(|_| full(&block.setup, context, k, tokens_per_pass));
-    let first_draft_ratio = block.drafter.map(|_| first_draft);
+    let first_draft_ratio = block.drafter.map(|_| first.draft_ratio());
     let notes = Notes {
         known: process.as_ref().map_or(Known::Stated, |process| process.known(k)),
         unvalidated: k > 0 && block.is_unvalidated(batch, context),

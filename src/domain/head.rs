@@ -123,7 +123,11 @@ pub fn derived(target: &Model, head: Head) -> Result<Model, NoHead> {
         role: Role::Head,
         vocab: target.vocab,
         shape: Shape::Layers(layers),
-        formats: Formats::new(Dtype::Bf16, Dtype::Bf16, target.formats.kv()),
+        formats: match head.kind {
+            // Modules for multi-token prediction are released with their target; other heads are trained apart.
+            HeadKind::Mtp => target.formats,
+            _ => Formats::new(Dtype::Bf16, Dtype::Bf16, target.formats.kv()),
+        },
         approximate: true,
         fits: vec![target.id.clone()],
         source: Some("derived from its target's shape".to_owned()),

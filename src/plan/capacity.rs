@@ -30,13 +30,18 @@ pub struct Capacity {
 #[must_use]
 pub fn capacity(setup: &Setup<'_>, context: u64, k: u64) -> (Capacity, Capacity) {
     let (usable, base) = (setup.usable(), &setup.base_demand);
-    let engine = |width: f64| {
-        let together = setup.max_num_batched_tokens.map(|tokens| (tokens as f64 / width).floor() as u64);
-        [(Limiter::MaxNumSeqs, setup.max_num_seqs), (Limiter::MaxNumBatchedTokens, together)]
+    let engine = |width: f64, drafted: u64| {
+        let together = setup.limits.max_num_batched_tokens.map(|tokens| (tokens as f64 / width).floor() as u64);
+        let too_long = setup.limits.max_model_len.filter(|most| context.saturating_add(drafted + 1) > *most);
+        [
+            (Limiter::MaxNumSeqs, setup.limits.max_num_seqs),
+            (Limiter::MaxNumBatchedTokens, together),
+            (Limiter::MaxModelLen, too_long.map(|_| 0)),
+        ]
     };
     let kv_tokens = setup.demand.kv_tokens(usable, context, setup.drafted(k));
-    let with = of(setup.max_batch(context, k), kv_tokens, engine(setup.verify_width(k)));
-    let without = of(base.max_batch(usable, context, 0), base.kv_tokens(usable, context, 0), engine(1.0));
+    let with = of(setup.max_batch(context, k), kv_tokens, engine(setup.verify_width(k), k));
+    let without = of(base.max_batch(usable, context, 0), base.kv_tokens(usable, context, 0), engine(1.0, 0));
     (with, without)
 }
 
@@ -83,7 +88,9 @@ pub fn full(setup: &Setup<'_>, context: u64, k: u64, tokens_per_pass: f64) -> Op
     Some(Full { plain: plain * ranks, speculative: speculative * ranks })
 }
 
-fn of(by_memory: Option<u64>, kv_tokens: Option<u64>, engine: [(Limiter, Option<u64>); 2]) -> Capacity {
+fn of(by_memory: Option<u64>, kv_tokens: Option<u64>, engine: [(Limiter, Option<u64>); 3]) -> Capacity {
+    // A part of a sequence is none, nor is room beside a drafter that does not fit.
+    let kv_tokens = if by_memory == Some(0) { Some(0) } else { kv_tokens };
     let all = [(Limiter::Memory, by_memory)].into_iter().chain(engine);
     let least = all.filter_map(|(limiter, sequences)| Some((limiter, sequences?))).min_by_key(|(_, least)| *least);
     Capacity { by_memory, kv_tokens, running: least.map(|(_, running)| running), limiter: least.map(|(of, _)| of) }

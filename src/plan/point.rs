@@ -60,11 +60,21 @@ pub struct Point {
     pub memory: Footprint,
     /// Memory that may be used.
     pub usable: Bytes,
+    /// Ranks that attend apart, each to such a batch.
+    pub ranks: u64,
     /// How many sequences run together, with the drafter and without.
     pub capacity: (Capacity, Capacity),
 }
 
 impl Point {
+    /// One draft pass over a plain step; 0 where there is none.
+    #[must_use]
+    pub fn draft_ratio(&self) -> f64 {
+        let each = self.round.draft * (1.0 / self.draft_passes.max(1.0));
+        let pass = self.draft.as_ref().map_or(each, |draft| draft.cost.seconds());
+        pass.get() / self.plain.cost.seconds().get()
+    }
+
     /// Takes a point apart. `proposing_share` counts only for drafters that look drafts up.
     #[must_use]
     pub fn new(setup: &Setup<'_>, batch: u64, context: u64, k: u64, proposing_share: f64) -> Self {
@@ -83,6 +93,7 @@ impl Point {
             rates: setup.pricing.rates,
             memory: setup.memory(batch, context, k),
             usable: setup.usable(),
+            ranks: setup.ranks(),
             capacity: capacity(setup, context, k),
         }
     }

@@ -218,13 +218,19 @@ fn readings(explained: &Explained, factors: &Factors) -> Vec<String> {
     };
     let passes = explained.point.draft_passes;
     if passes == 0.0 {
-        return vec![format!(
-            "drafts are looked up: no draft pass, and {:.2} tokens verified for each sequence, as only some propose",
-            explained.point.round.verify_width
-        )];
+        let width = explained.point.round.verify_width;
+        let whose = if width > explained.k as f64 + 1.0 {
+            "drafts come from verification itself"
+        } else {
+            "drafts are looked up, by some sequences only"
+        };
+        return vec![format!("{whose}: no draft pass, and {width:.2} tokens verified for each sequence in the mean")];
     }
-    let ratio = factors.draft / passes;
+    let ratio = explained.point.draft_ratio();
     let mut notes = vec![format!("a draft pass costs {ratio:.3} of a plain step; at batch 1 it costs {first:.3}")];
+    if factors.draft < ratio * passes * (1.0 - 1e-9) {
+        notes.push(format!("drafts are made while the target verifies: {:.3} plain steps outlast it", factors.draft));
+    }
     if explained.point.draft.is_none() {
         notes.push("that is a constant of the scenario: such a drafter's memory is not counted".to_owned());
     }
@@ -257,7 +263,12 @@ fn memory_text(explained: &Explained, style: Style) -> String {
     let fits = if total <= point.usable { "fits in" } else { "does not fit in" };
     let mut notes = vec![running("with the drafter", point.capacity.0), running("without it", point.capacity.1)];
     notes.extend(explained.full.as_ref().and_then(at_capacity));
-    composed(&format!("Memory of each device: {total}, {fits} the usable {}", point.usable), &table, notes, style)
+    if point.ranks > 1 {
+        notes.push(format!("sequences are those of each of {} ranks, tokens/s those of all", point.ranks));
+    }
+    let apart = point.memory.target_weights == Bytes::ZERO;
+    let whose = if apart { "Memory of each device of the drafter, the fuller ones" } else { "Memory of each device" };
+    composed(&format!("{whose}: {total}, {fits} the usable {}", point.usable), &table, notes, style)
 }
 
 /// How many sequences run together, and what sets that number.
@@ -366,6 +377,7 @@ pub fn json(explained: &Explained, manifest: &Value) -> Vec<u8> {
             "speedup": factors.speedup,
         },
         "memory": memory,
+        "ranks": explained.point.ranks,
         "capacity": capacity_json(explained.point.capacity.0),
         "capacity_without_drafter": capacity_json(explained.point.capacity.1),
         "at_capacity": explained.full.map(|full| json!({

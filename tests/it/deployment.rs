@@ -244,3 +244,40 @@ fn tables_tell_limits_and_ranks() {
         "{apart}"
     );
 }
+
+/// Several drafters make one short table, which tells of limits too; explained points tell them in words.
+#[test]
+fn every_view_of_a_study_tells_of_limits() {
+    let folder = folder();
+    let drafters = format!("[drafters.a]\neagle = {{ version = 3 }}\n{MEAN}\n[drafters.b]\nmtp = {{}}\n{MEAN}\n");
+    let limits = "[limits]\nmax_num_seqs = 16\nmax_model_len = 2050\n";
+    let sweep = "[sweep]\nbatch = [8, 32]\nk = [1, 3]\ncontext = [1024, 2048, 4096]\n";
+    write(folder.path().join("one.toml"), study("llama-3.1-8b", "vllm", &format!("{limits}{drafters}{sweep}")))
+        .unwrap();
+    let swept = run_well(folder.path(), &["sweep", "--scenario", "./one.toml", "--write", "none"]).stdout;
+    let words = "beyond the engine's limits in some rows, as their notes say: max_model_len, max_num_seqs";
+    assert!(swept.contains(words), "{swept}");
+    let point = ["explain", "--scenario", "./one.toml", "--batch", "32", "--k", "3", "--context", "4096"];
+    let explained = run_well(folder.path(), &[&point[..], &["--write", "none"]].concat()).stdout;
+    assert!(explained.contains("beyond_max_num_seqs, beyond_max_model_len"), "{explained}");
+    assert!(explained.contains("with the drafter: 0 sequences run together, set by max_model_len"), "{explained}");
+}
+
+/// 9 devices are named where a drafter has its own; what one of its passes costs is not what outlasts verification.
+#[test]
+fn a_drafter_on_devices_of_its_own_is_named() {
+    let folder = folder();
+    let drafter =
+        format!("[drafters.d]\nmodel = {{ id = \"llama-3.2-1b\", tensor_parallel = 1 }}\noverlap = true\n{MEAN}\n");
+    let text = format!("tensor_parallel = 8\n{drafter}{POINT}");
+    write(folder.path().join("one.toml"), study("llama-3.3-70b", "vllm", &text)).unwrap();
+    let explained = |overlap: &str| {
+        let set = format!("drafters.d.overlap={overlap}");
+        run_well(folder.path(), &["explain", "--scenario", "./one.toml", "--write", "none", "--set", &set]).stdout
+    };
+    let ratio = |text: &str| text.lines().find(|line| line.contains("a draft pass costs")).unwrap().to_owned();
+    let (apart, beside) = (explained("true"), explained("false"));
+    assert!(apart.contains("8 + 1 for the drafter x h100-sxm5-80gb"), "{apart}");
+    assert!(apart.contains("drafts are made while the target verifies: 0.000 plain steps outlast it"), "{apart}");
+    assert_eq!(ratio(&apart), ratio(&beside));
+}

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use specplan::cost::capture::Captures;
 use specplan::cost::ops::{Ops, Work};
+use specplan::cost::placement::Placement;
 use specplan::cost::pricing::{Form, Pricing};
 use specplan::domain::drafter::{CostRatio, Tree};
 use specplan::domain::layers::ParamCount;
@@ -166,6 +168,7 @@ fn drafter() -> impl Strategy<Value = (DraftSource, Option<Tree>)> {
         select(kinds).prop_map(move |kind| (head(kind), None)),
         tree.prop_map(move |tree| (head(HeadKind::Eagle1), Some(tree))),
         select(vec![DraftSource::Ngram, DraftSource::Suffix]).prop_map(|source| (source, None)),
+        (1..64_u64, 2..16_u64).prop_map(|(window, ngram)| (DraftSource::Lookahead { window, ngram }, None)),
         (1..4096_u64).prop_map(|budget| (DraftSource::SparseKv { budget }, None)),
         (0.0..1.0_f64).prop_map(|ratio| (DraftSource::Constant { cost_ratio: CostRatio::new(ratio).unwrap() }, None)),
     ]
@@ -233,6 +236,42 @@ proptest! {
             let ideal = Pricing { form, ..additive };
             let least = pass(&case.model, &ideal, case.shape).seconds().get();
             prop_assert!(time >= least * (1.0 - ROUNDING), "{:?}: {} is under {}", form, time, least);
+        }
+    }
+
+    /// The same of ranks that share experts and of stages, where more sequences never take less time either.
+    #[test]
+    fn ranks_and_stages_are_no_faster_than_ideal(
+        case in case(),
+        devices in select(vec![2_u64, 4, 8]),
+        (ranks, stages) in (1..5_u64, 1..5_u64),
+        more in 1.0..9.0_f64,
+    ) {
+        let case = Case { devices, ..case };
+        let additive = case.pricing();
+        let placement = Placement { ranks, stages, parts: stages, ..additive.placement };
+        let time = |form: Form, batch: f64| {
+            let shape = PassShape { batch, ..case.shape };
+            pass(&case.model, &Pricing { form, placement, ..additive }, shape).seconds().get()
+        };
+        let (batch, form) = (case.shape.batch, additive.form);
+        for ideal in [Form::PerOp, Form::Aggregate] {
+            let least = time(ideal, batch);
+            prop_assert!(time(form, batch) >= least * (1.0 - ROUNDING), "{:?}: under {}", ideal, least);
+        }
+        prop_assert!(time(form, batch * more) >= time(form, batch) * (1.0 - ROUNDING));
+    }
+
+    /// Padding and launches only ever add, and a step of a captured size is what it is without.
+    #[test]
+    fn captured_graphs_take_no_time_away(case in case(), sizes in prop::collection::btree_set(1..5000_u64, 0..6)) {
+        let (cost, tokens) = (case.cost(), case.shape.new_tokens());
+        let sizes: Vec<u64> = sizes.into_iter().collect();
+        let captures = Captures { sizes, layer: Some(Seconds::new(3e-4)) };
+        let time = captures.applied(cost, tokens, case.model.layers()).seconds();
+        prop_assert!(time >= cost.seconds());
+        if captures.sizes.is_empty() || captures.sizes.iter().any(|size| (*size as f64).to_bits() == tokens.to_bits()) {
+            prop_assert_eq!(time, cost.seconds());
         }
     }
 

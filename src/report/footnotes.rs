@@ -1,0 +1,127 @@
+//! What stands under a table: what its marks mean, and what its reader should know.
+
+use crate::plan::capacity::{Capacity, capacity};
+use crate::report::sample::Panel;
+use crate::report::table::Style;
+use crate::units::Bytes;
+use crate::words::Limiter;
+
+/// Which marks a table uses, and so which footnotes it needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    pub(super) best: bool,
+    pub(super) unfit: bool,
+    pub(super) carried: bool,
+}
+
+/// Every footnote of one table.
+pub(super) fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
+    let mut notes = Vec::new();
+    if panel.lacks_points() {
+        let what = if panel.is_blank() { "nothing here fits" } else { "what does not fit is left out" };
+        notes.push(format!("{what}: {} are usable", panel.plan.block.setup.usable()));
+    }
+    if marks.best {
+        let mark = if style == Style::Plain { "*" } else { "bold" };
+        notes.push(format!("{mark}: best k of the row, where it gains"));
+    }
+    if marks.unfit {
+        let capacity = panel.plan.block.device.memory.capacity;
+        let need = least_unfit(panel).map_or_else(String::new, |Need { batch, with, without }| {
+            let alone = if with > without { format!(", {without} of it without the drafter") } else { String::new() };
+            format!("; batch {batch} needs {with}{alone}")
+        });
+        notes.push(format!("!: does not fit in the usable {} of {capacity}{need}", panel.plan.block.setup.usable()));
+    }
+    if marks.carried {
+        notes.push("~: tokens per pass carried over from another k than was measured".to_owned());
+    }
+    if let Some(depth) = panel.plan.block.setup.depth() {
+        notes.push(format!("k is {depth}, as the drafter's shape says: sweep.k plays no part"));
+    }
+    let engine = panel.plan.block.engine;
+    if panel.plan.block.drafter.is_some() && engine.additive().is_some() && panel.plan.k.values.contains(&0) {
+        notes.push("k=0 keeps the drafter loaded: what that costs is not known, and counted as nothing".to_owned());
+    }
+    notes.extend(running(panel));
+    notes.extend(beyond(panel));
+    if panel.plan.block.drafter.is_some_and(|drafter| drafter.overlap) {
+        notes.push("an upper bound: drafts made ahead are lost where one before them is rejected".to_owned());
+    }
+    let ranks = panel.plan.block.setup.ranks();
+    if ranks > 1 {
+        notes.push(format!(
+            "batch: the sequences of each of {ranks} ranks, which share the experts; tokens/s are those of all"
+        ));
+    }
+    let apart = panel.plan.block.drafter.is_some_and(|drafter| drafter.overlap);
+    if let Some(cost) = panel.cost_ratio.filter(|_| !apart) {
+        notes.push(format!("one draft pass costs {:.2} of a plain step at batch {}", cost.ratio, cost.batch));
+    }
+    notes
+}
+
+/// How many sequences run together, with the drafter and without.
+fn running(panel: &Panel<'_, '_>) -> Option<String> {
+    let k = panel.plan.k.values.iter().copied().max()?;
+    let (with, without) = capacity(&panel.plan.block.setup, panel.plan.context, k);
+    let shown = |of: Capacity| Some(format!("{} sequences ({} KV tokens)", of.running?, of.kv_tokens?));
+    let limit = match with.limiter {
+        Some(Limiter::Memory) | None => String::new(),
+        Some(limiter) => format!(", set by {limiter}: the KV tokens are those that memory holds"),
+    };
+    let alone = shown(without)
+        .filter(|_| without != with)
+        .map_or_else(String::new, |text| format!("; {text} without the drafter"));
+    Some(format!("at most {} run together at k={k}{limit}{alone}", shown(with)?))
+}
+
+/// The batch and k of the first point beyond each limit of the engine.
+pub(super) fn passed(panel: &Panel<'_, '_>) -> Vec<(&'static str, u64, u64)> {
+    let (block, context) = (panel.plan.block, panel.plan.context);
+    let mut first: Vec<(&'static str, u64, u64)> = Vec::new();
+    let mut batches = panel.plan.batch.values.clone();
+    batches.sort_unstable();
+    for batch in batches {
+        for &k in &panel.plan.k.values {
+            for word in block.beyond(batch, context, k, block.setup.verify_width(k)).words() {
+                if !first.iter().any(|(known, _, _)| *known == word) {
+                    first.push((word, batch, k));
+                }
+            }
+        }
+    }
+    first
+}
+
+fn beyond(panel: &Panel<'_, '_>) -> Option<String> {
+    let (block, first) = (panel.plan.block, passed(panel));
+    let launches = match block.engine.additive() {
+        Some(additive) if additive.uncaptured_layer.is_some() => "",
+        _ => ", where launches are priced as nothing",
+    };
+    let named = |(word, batch, k): &(&str, u64, u64)| match *word {
+        "beyond_capture" => format!("captured graphs from batch {batch} (k={k}) on{launches}"),
+        _ => format!("{} from batch {batch} (k={k}) on", word.trim_start_matches("beyond_")),
+    };
+    let all: Vec<String> = first.iter().map(named).collect();
+    (!all.is_empty()).then(|| format!("beyond the engine's limits: {}", all.join("; ")))
+}
+
+/// What a batch needs that does not fit.
+struct Need {
+    batch: u64,
+    with: Bytes,
+    without: Bytes,
+}
+
+/// The smallest batch that does not fit at some k, and what it needs there.
+fn least_unfit(panel: &Panel<'_, '_>) -> Option<Need> {
+    let positions = (0..panel.plan.batch.count()).flat_map(|batch| (0..panel.plan.k.count()).map(move |k| (batch, k)));
+    let unfit = positions.filter(|&(batch, k)| panel.point(batch, 0, k).is_some_and(|point| !point.fits));
+    let named = unfit.map(|(batch, k)| (panel.plan.batch.values[batch], panel.plan.k.values[k]));
+    let (batch, k) = named.min()?;
+    let setup = &panel.plan.block.setup;
+    let without = setup.base_memory(batch, panel.plan.context).total();
+    Some(Need { batch, with: setup.memory(batch, panel.plan.context, k).total(), without })
+}
