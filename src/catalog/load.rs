@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::edit::{self, Assignment};
-use crate::catalog::lookup::{Found, SearchPath};
+use crate::catalog::lookup::{Found, SearchPath, is_path};
 use crate::catalog::node::{Document, Node, Value, parse};
 use crate::catalog::reader::{Problems, text};
 use crate::catalog::{engine, hardware, inherit, model, scenario};
@@ -143,6 +143,23 @@ pub fn entry(search: &SearchPath, kind: Kind, reference: &str) -> Result<(Entry,
         Kind::Engines | Kind::Scenarios => loader.engine_in(&found).map(Entry::Engine),
     };
     read.map(|entry| (entry, source)).ok_or(loader.mistakes)
+}
+
+/// What a reference that is a path holds, by the keys that only such files have; none for an id. A file with none
+/// of them is read as a model, whose mistakes say the rest.
+///
+/// # Errors
+///
+/// Why the file cannot be read.
+pub fn kind_at(search: &SearchPath, reference: &str) -> Result<Option<Kind>, Diagnostic> {
+    if !is_path(reference) {
+        return Ok(None);
+    }
+    let found = search.find(Kind::Models, reference, None)?;
+    let root = parse(&found.source).root;
+    let own = [(Kind::Engines, "form"), (Kind::Hardware, "peak"), (Kind::Scenarios, "target")];
+    let kind = own.into_iter().find(|(_, key)| root.get(key).is_some()).map_or(Kind::Models, |(kind, _)| kind);
+    Ok(Some(kind))
 }
 
 /// The scenario as it was asked for. That it cannot be had is a fault of the input, not of the flags.

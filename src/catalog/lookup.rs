@@ -112,7 +112,7 @@ fn builtin_source(kind: Kind, id: &str, text: &str) -> Arc<Source> {
     Arc::new(Source { name: format!("<built-in>/{kind}/{id}.toml"), text: text.to_owned(), command_line: false })
 }
 
-fn is_path(reference: &str) -> bool {
+pub(super) fn is_path(reference: &str) -> bool {
     reference.contains(['/', '\\']) || reference.to_ascii_lowercase().ends_with(".toml")
 }
 

@@ -84,7 +84,7 @@ pub enum CatalogAction {
     },
     /// One entry with its figures, sources and derived figures.
     Show {
-        /// Its id.
+        /// Its id, or the path of a file such as ./my-gpu.toml.
         id: String,
     },
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::load::{Entry, entry};
+use crate::catalog::load::{Entry, entry, kind_at};
 use crate::catalog::lookup::SearchPath;
 use crate::cli::args::{CatalogAction, CatalogArgs};
 use crate::cli::error::Error;
@@ -63,8 +63,10 @@ fn line(search: &SearchPath, kind: Kind, id: &str) -> Result<Line, Error> {
 
 /// Everything of that name, whatever its kind.
 fn show(search: &SearchPath, id: &str, format: ListFormat) -> Result<(), Error> {
-    let kinds: Vec<Kind> =
-        Kind::ALL.iter().copied().filter(|kind| search.ids(*kind).iter().any(|known| known == id)).collect();
+    let kinds: Vec<Kind> = match kind_at(search, id).map_err(|found| Error::Input(vec![found]))? {
+        Some(kind) => vec![kind],
+        None => Kind::ALL.iter().copied().filter(|kind| search.ids(*kind).iter().any(|known| known == id)).collect(),
+    };
     if kinds.is_empty() {
         return Err(unknown(search, id));
     }

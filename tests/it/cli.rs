@@ -1,10 +1,12 @@
 //! The program as its users meet it.
 
-use std::fs::read;
+use std::fs::{read, write};
 use std::io::Read;
 use std::process::Stdio;
 
 use serde_json::Value;
+use specplan::catalog::builtin;
+use specplan::words::Kind;
 
 use crate::program::{FILES, command, folder, names, run, run_well};
 
@@ -262,6 +264,16 @@ fn the_catalog_shows_figures_sources_and_what_follows() {
     let json = run_well(folder.path(), &["catalog", "show", "llama-3.2-1b", "--format", "json"]).stdout;
     let document: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(document[0]["entry"]["matmul_params"], 1_235_746_816.0);
+    for (kind, id, shown) in [
+        (Kind::Hardware, "h100-sxm5-80gb", "ridge point 295.3"),
+        (Kind::Models, "qwen3-8b", "147,456 bytes a token"),
+        (Kind::Engines, "ideal", "form"),
+        (Kind::Scenarios, "founding-study", "[drafters.llama-1b]"),
+    ] {
+        write(folder.path().join("mine.toml"), builtin::text(kind, id).unwrap()).unwrap();
+        let own = run_well(folder.path(), &["catalog", "show", "./mine.toml"]).stdout;
+        assert!(own.starts_with("./mine.toml, from ./mine.toml") && own.contains(shown), "{own}");
+    }
     let ran = run(folder.path(), &["catalog", "show", "H100"]);
     assert!(ran.code == 2 && ran.stderr.contains("h100-sxm5-80gb"), "{}", ran.stderr);
 }
