@@ -262,3 +262,26 @@ fn run_or_refuse(folder: &Path, id: &str) -> String {
     assert_eq!(ran.code, 2, "{id:?}");
     ran.stderr
 }
+
+/// Parameters as published to the last one (of safetensors files or, of text models within larger ones, by their
+/// config.json), KV values of a token.
+#[test]
+fn counts_of_every_architecture_are_those_that_are_published() {
+    for (id, params, kv) in [
+        ("llama-3.1-8b", 8_030_261_248_u64, 65_536),
+        ("llama-3.1-70b", 70_553_706_496, 163_840),
+        ("deepseek-v2-lite", 15_706_484_224, 15_552),
+        ("deepseek-v2", 235_741_434_880, 34_560),
+        ("deepseek-v3", 671_026_419_200, 35_136),
+        ("qwen3-next-80b-a3b", 79_674_391_296, 12_288),
+        ("qwen3.5-27b", 26_895_998_464, 32_768),
+        ("qwen3.5-397b-a17b", 396_346_350_336, 15_360),
+        ("llama-3.3-nemotron-super-49b", 49_867_145_216, 100_352),
+    ] {
+        let (Entry::Model(model), _) = entry(&SearchPath::default(), Kind::Models, id).unwrap() else {
+            panic!("a model")
+        };
+        let kept: f64 = model.kv_shares().iter().map(|share| share.bytes_per_token.get()).sum();
+        assert_eq!((model.total_params(), kept), (params as f64, 2.0 * f64::from(kv)), "{id}");
+    }
+}
