@@ -216,6 +216,17 @@ impl DraftSource {
         !matches!(self, Self::Model(_) | Self::Suffix | Self::LayerSkip { .. } | Self::Lookahead { .. })
     }
 
+    /// The one engine that published measurements of such drafters were made with, where it is one: Spec-Bench ran
+    /// Medusa in Transformers, MagicDec its sparse caches in gpt-fast.
+    #[must_use]
+    pub fn only_engine(&self) -> Option<&'static str> {
+        match self {
+            Self::Head(head) if head.kind() == HeadKind::Medusa => Some("hf-eager"),
+            Self::SparseKv { .. } => Some("gptfast-tp"),
+            _ => None,
+        }
+    }
+
     /// The only draft length there is: of look-ahead the n-gram without its first token.
     #[must_use]
     pub const fn only_length(&self) -> Option<u64> {
@@ -296,11 +307,12 @@ impl DraftSource {
 }
 
 impl Drafter {
-    /// Whether published measurements stand behind the price of such a drafter. None are of drafts that
-    /// overlap with verification.
+    /// Whether published measurements stand behind the price of such a drafter with an engine. None are of drafts
+    /// that overlap with verification.
     #[must_use]
-    pub const fn is_covered(&self) -> bool {
-        self.source.is_covered() && !self.overlap
+    pub fn is_covered(&self, engine: &str) -> bool {
+        let only = self.source.only_engine();
+        self.source.is_covered() && !self.overlap && only.is_none_or(|only| only == engine)
     }
 
     /// The only draft length there is: a tree's depth, or an n-gram's.

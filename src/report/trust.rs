@@ -109,9 +109,12 @@ pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
         DraftSource::Head(HeadSource::Derived(_)) => "; its head is derived from the target's shape",
         _ => "",
     };
-    let untested = if engine.additive().is_some() && !drafter.is_covered() {
+    let untested = if engine.additive().is_some() && !drafter.is_covered(&engine.id) {
         let what = if drafter.source.kind() == DrafterKind::Model { "separate draft models" } else { "such drafters" };
-        format!("; unvalidated: no published measurement of {what} tests its price")
+        match drafter.source.only_engine().filter(|_| !drafter.overlap) {
+            Some(only) => format!("; unvalidated: the published measurements of such drafters are of {only} only"),
+            None => format!("; unvalidated: no published measurement of {what} tests its price"),
+        }
     } else {
         String::new()
     };

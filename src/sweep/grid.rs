@@ -193,7 +193,7 @@ impl<'s> Block<'s> {
         let Some(additive) = self.engine.additive() else { return false };
         let class = if self.setup.target().is_moe() { "moe" } else { "dense" };
         let covered = additive.covers(self.device.family.as_deref(), class, batch, context);
-        !covered || self.drafter.is_some_and(|drafter| !drafter.is_covered())
+        !covered || self.drafter.is_some_and(|drafter| !drafter.is_covered(&self.engine.id))
     }
 
     /// Limits of the engine that a point goes beyond.

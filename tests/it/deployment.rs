@@ -190,6 +190,13 @@ fn look_ahead_and_medusa_draft_in_one_pass() {
     near(number(&ahead[0], "memory_bytes") - number(&ahead[0], "base_memory_bytes"), 16.0 * 131_072.0);
     let medusa = of(&format!("medusa = {{ heads = 3 }}\n{MEAN}"));
     assert_eq!(medusa[0]["draft_s"], medusa[1]["draft_s"]);
+    // Published measurements are of Transformers.
+    let noted = |engine: &str| {
+        let text =
+            format!("[drafters.d]\nmedusa = {{ heads = 3 }}\n{MEAN}\n[sweep]\nbatch = 1\nk = 3\ncontext = 300\n");
+        rows(folder.path(), &study("llama-3.1-8b", engine, &text), &[])[0]["notes"].clone()
+    };
+    assert_eq!((noted("vllm").as_str(), noted("hf-eager").as_str()), ("unvalidated", ""));
     let heads = 3.0 * (4096.0 * 4096.0 + 128_256.0 * 4096.0);
     let (draft, bytes) = (number(&medusa[1], "draft_s"), 2.0 * heads);
     assert!((draft * 3.35e12 / bytes - 1.0).abs() < 1e-3, "{draft} s for {bytes} B");
