@@ -130,7 +130,7 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     let notes = Notes {
         known: process.as_ref().map_or(Known::Stated, |process| process.known(k)),
         unvalidated: k > 0 && block.is_unvalidated(batch, context),
-        beyond: block.beyond(batch, context, k, point.round.verify_width),
+        beyond: block.beyond(batch, context, k),
     };
     let notes = notes.words().collect();
     Ok(Explained { heading, first_draft_ratio, k, alpha, tokens_per_pass, point, notes, full })

@@ -71,13 +71,13 @@ pub fn draft_pass(
     plain_step: &PassCost,
     shape: Option<PassShape>,
     engine: Seconds,
-    captures: &Captures,
+    captures: Captures<'_>,
 ) -> DraftPass {
     match (pricing, shape) {
         (DraftPricing::Passes { model, pricing, .. }, Some(shape)) => {
             let pass = {
-                let tokens = pricing.placement.part_of(shape.batch) * shape.new_tokens_per_seq;
-                captures.applied(pass(model, pricing, shape), tokens, model.layers())
+                let together = pricing.placement.together(shape);
+                captures.applied(pass(model, pricing, shape), together, model.layers())
             };
             let pass = pass.with(Term::Draft, engine);
             DraftPass { seconds: pass.seconds(), bound: Some(pass.bound()) }

@@ -23,9 +23,18 @@ impl Held {
     /// Nothing: no drafter, or one that takes no memory.
     pub const NOTHING: Self = Self { weights: Bytes::ZERO, kv: Vec::new(), state: Bytes::ZERO };
 
-    /// Of a model on each device of a placement: an even share of the weights but for what each
-    /// holds whole, of the picked experts also over the ranks; KV by heads; of everything the part that the fullest stage holds, which counts as having an
-    /// end of the model too.
+    /// Of a model on each device of a placement: an even share of the weights but for what each holds whole, of the
+    /// picked experts also over the ranks; KV by heads; of everything the part that the fullest stage holds,
+    /// which counts as having an end of the model too.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// bytes = ((all - ends - experts - whole + experts / r) ceil(L / P) / L + larger end) / n + whole ceil(L / P) / L
+    /// ```
+    ///
+    /// n devices for each of r ranks in P stages of L layers; the ends, embedding and LM head, count among all
+    /// where P is 1.
     #[must_use]
     pub fn by(model: &Model, placement: &Placement) -> Self {
         let stage = placement.fullest_stage(model);

@@ -82,7 +82,7 @@ impl PassCost {
 #[must_use]
 pub fn pass(model: &Model, pricing: &Pricing, shape: PassShape) -> PassCost {
     let (rates, placement) = (pricing.rates, &pricing.placement);
-    let shape = PassShape { batch: placement.part_of(shape.batch), ..shape };
+    let shape = placement.together(shape);
     match &model.shape {
         Shape::Aggregate(totals) => overlapped(aggregate(model, totals, shape), rates, Seconds::ZERO),
         Shape::Layers(layers) => {

@@ -1,5 +1,6 @@
 //! How a model is spread over devices, and how independently its experts are picked.
 
+use crate::cost::shape::PassShape;
 use crate::domain::attention::{Attention, Gqa};
 use crate::domain::layers::Layers;
 use crate::domain::model::{Model, Shape};
@@ -87,25 +88,24 @@ impl Placement {
         }
     }
 
-    /// Sequences that pass through the stages together: `B / parts`, but at least one.
+    /// The same pass of the sequences that go through the stages together: `B / parts` of them, but at least
+    /// one.
     ///
     /// # Examples
     ///
     /// ```
     /// use specplan::cost::placement::Placement;
+    /// use specplan::cost::shape::PassShape;
     /// let placement = Placement { stages: 4, parts: 4, ..Placement::SINGLE };
-    /// assert_eq!([1.0, 2.0, 8.0].map(|batch| placement.part_of(batch)), [1.0, 1.0, 2.0]);
+    /// let together = |batch: f64| placement.together(PassShape::decode(batch, 100.0)).batch;
+    /// assert_eq!([1.0, 2.0, 8.0].map(together), [1.0, 1.0, 2.0]);
     /// ```
     #[must_use]
-    pub fn part_of(&self, batch: f64) -> f64 {
-        (batch / self.parts as f64).max(batch.min(1.0))
+    pub fn together(&self, shape: PassShape) -> PassShape {
+        PassShape { batch: (shape.batch / self.parts as f64).max(shape.batch.min(1.0)), ..shape }
     }
 
-    /// Share of the layers on the fullest stage: `ceil(L / P) / L`.
-    ///
-    /// # Examples
-    ///
-    /// Of 62 layers in 8 stages some stages have 8.
+    /// Share of the layers on the fullest stage: `ceil(L / P) / L`. Of 62 layers in 8 stages some stages have 8.
     #[must_use]
     pub fn fullest_stage(&self, model: &Model) -> f64 {
         let layers = model.layers();

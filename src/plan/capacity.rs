@@ -25,16 +25,17 @@ pub struct Capacity {
 /// ```text
 /// by_memory  floor( (utilization x capacity - reserve - weights) / bytes of a sequence )
 /// kv_tokens  floor( the same / bytes of a sequence x its slots )
-/// running    min( by_memory, max_num_seqs, floor(max_num_batched_tokens / verify width) )
+/// running    min( by_memory, max_num_seqs, floor(max_num_batched_tokens / verify width) ),
+///            0 where context + k + 1 exceeds max_model_len
 /// ```
 #[must_use]
 pub fn capacity(setup: &Setup<'_>, context: u64, k: u64) -> (Capacity, Capacity) {
     let (usable, base) = (setup.usable(), &setup.base_demand);
     let engine = |width: f64, drafted: u64| {
-        let together = setup.limits.max_num_batched_tokens.map(|tokens| (tokens as f64 / width).floor() as u64);
-        let too_long = setup.limits.max_model_len.filter(|most| context.saturating_add(drafted + 1) > *most);
+        let together = setup.limits().max_num_batched_tokens.map(|tokens| (tokens as f64 / width).floor() as u64);
+        let too_long = setup.limits().max_model_len.filter(|most| context.saturating_add(drafted + 1) > *most);
         [
-            (Limiter::MaxNumSeqs, setup.limits.max_num_seqs),
+            (Limiter::MaxNumSeqs, setup.limits().max_num_seqs),
             (Limiter::MaxNumBatchedTokens, together),
             (Limiter::MaxModelLen, too_long.map(|_| 0)),
         ]

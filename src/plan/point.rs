@@ -107,8 +107,8 @@ fn draft(setup: &Setup<'_>, batch: f64, context: f64, layout: Layout) -> Option<
 }
 
 fn apart(setup: &Setup<'_>, model: &Model, pricing: &Pricing, shape: PassShape, engine: (Term, Seconds)) -> PassApart {
-    let cost = setup.captured(pass(model, pricing, shape), model, shape).with(engine.0, engine.1);
-    let together = PassShape { batch: pricing.placement.part_of(shape.batch), ..shape };
+    let together = pricing.placement.together(shape);
+    let cost = setup.captures().applied(pass(model, pricing, shape), together, model.layers()).with(engine.0, engine.1);
     let part = |name: Option<OpName>, work: Work| Part { name, work, roofed: work.roofed(pricing.rates) };
     let (parts, otherwise) = match &model.shape {
         Shape::Aggregate(_) => (vec![part(None, cost.work)], None),

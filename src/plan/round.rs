@@ -39,7 +39,9 @@ pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
 }
 
 fn step(setup: &Setup<'_>, shape: PassShape) -> PassCost {
-    let cost = setup.captured(pass(setup.target, &setup.pricing, shape), setup.target, shape);
+    let together = setup.pricing.placement.together(shape);
+    let cost = pass(setup.target, &setup.pricing, shape);
+    let cost = setup.captures().applied(cost, together, setup.target.layers());
     cost.with(Term::Step, setup.overheads.step)
 }
 
@@ -75,7 +77,7 @@ pub fn round_of(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, l
     let (draft, draft_bound) = match &setup.drafting {
         Some(drafting) if draft_passes > 0.0 => {
             let shape = drafting.shape(batch, draft_width, context);
-            let drafted = draft_pass(drafting, plain, shape, setup.overheads.draft, &setup.captures);
+            let drafted = draft_pass(drafting, plain, shape, setup.overheads.draft, setup.captures());
             (drafted.seconds * draft_passes, drafted.bound)
         }
         _ => (Seconds::ZERO, None),

@@ -16,7 +16,7 @@ use crate::domain::drafter::{DraftSource, Layout, Tree};
 use crate::domain::engine::Engine;
 use crate::domain::head::{NoHead, first_layers};
 use crate::domain::model::Model;
-use crate::units::{Bytes, Probability};
+use crate::units::{Bytes, Probability, Seconds};
 use crate::words::{Roofline, Term};
 
 /// What drafts, and in which shape.
@@ -75,7 +75,8 @@ pub struct Setup<'a> {
     pub(super) pricing: Pricing,
     pub(super) drafting: Option<DraftPricing<'a>>,
     pub(super) overheads: Overheads,
-    pub(super) captures: Captures,
+    uncaptured_layer: Option<Seconds>,
+    without: Without,
     pub(super) overlap: bool,
     source: Option<&'a DraftSource>,
     tree: Option<Tree>,
@@ -83,10 +84,49 @@ pub struct Setup<'a> {
     accepted_per_proposed: f64,
     pub(super) demand: Demand,
     pub(super) base_demand: Demand,
-    pub(super) limits: Limits,
+    limits: Limits,
     /// A drafter on devices of its own.
     apart: Option<Demand>,
     usable: Bytes,
+}
+
+/// Refuses more devices, stages or experts than there are.
+fn check(deployment: &Deployment<'_, '_>, own: u64) -> Result<(), Unpriceable> {
+    let Deployment { devices, spread, target, drafts, .. } = *deployment;
+    if own > devices && !drafts.is_some_and(|drafts| drafts.overlap) {
+        return Err(Unpriceable::DrafterDevices { own, devices });
+    }
+    let (model, layers, stages) = (target.id.clone(), target.layers(), spread.pipeline);
+    if stages > 1 && stages as f64 > layers {
+        return Err(Unpriceable::Stages { model, layers, stages });
+    }
+    match spread.expert_parallel {
+        Some(expert_parallel) if !target.is_moe() => {
+            Err(Unpriceable::Experts { model, expert_parallel, reason: "it has none".to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How drafts are priced; `beside` is the model that sits beside the target.
+fn drafting<'a>(
+    source: &DraftSource,
+    target: &'a Model,
+    pricing: Pricing,
+    beside: Option<(Cow<'a, Model>, Pricing)>,
+) -> Result<DraftPricing<'a>, NoHead> {
+    Ok(match (source, beside) {
+        (DraftSource::Constant { cost_ratio }, _) => DraftPricing::Constant { cost_ratio: *cost_ratio },
+        (DraftSource::SparseKv { budget }, _) => {
+            DraftPricing::Passes { model: Cow::Borrowed(target), pricing, budget: Some(*budget) }
+        }
+        (DraftSource::LayerSkip { layers }, _) => {
+            let model = Cow::Owned(first_layers(target, *layers)?);
+            DraftPricing::Passes { model, pricing, budget: None }
+        }
+        (_, Some((model, pricing))) => DraftPricing::Passes { model, pricing, budget: None },
+        (_, None) => DraftPricing::Lookup,
+    })
 }
 
 /// The share that engines' fits give, for an engine that states none.
@@ -105,18 +145,8 @@ impl<'a> Setup<'a> {
         let own_devices = spread.draft_tensor_parallel.unwrap_or(devices);
         let own = &Basis { devices: own_devices, spread: spread.of_drafter(devices, own_devices), ..*basis };
         let source = drafts.map(|drafts| drafts.source);
-        if own_devices > devices && !drafts.is_some_and(|drafts| drafts.overlap) {
-            return Err(Unpriceable::DrafterDevices { own: own_devices, devices }.into());
-        }
         let pricing = Pricing::of(basis, target)?;
-        let (layers, stages) = (target.layers(), spread.pipeline);
-        if stages > 1 && stages as f64 > layers {
-            return Err(Unpriceable::Stages { model: target.id.clone(), layers, stages }.into());
-        }
-        if let Some(expert_parallel) = spread.expert_parallel.filter(|_| !target.is_moe()) {
-            let (model, reason) = (target.id.clone(), "it has none".to_owned());
-            return Err(Unpriceable::Experts { model, expert_parallel, reason }.into());
-        }
+        check(deployment, own_devices)?;
         let beside = source.map(|source| source.beside(target)).transpose()?.flatten();
         let overlap = drafts.is_some_and(|drafts| drafts.overlap);
         let beside_pricing =
@@ -125,20 +155,9 @@ impl<'a> Setup<'a> {
         let drafter = beside.as_deref().zip(in_memory.as_ref());
         let demand = Demand::new((target, &pricing.placement), drafter.filter(|_| !overlap), policy);
         let apart = drafter.filter(|_| overlap).map(|drafter| demand.of_drafter_alone(drafter));
-        let drafting = match (source, beside) {
-            (None, _) => None,
-            (Some(DraftSource::Constant { cost_ratio }), _) => Some(DraftPricing::Constant { cost_ratio: *cost_ratio }),
-            (Some(DraftSource::SparseKv { budget }), _) => {
-                Some(DraftPricing::Passes { model: Cow::Borrowed(target), pricing, budget: Some(*budget) })
-            }
-            (Some(DraftSource::LayerSkip { layers }), _) => {
-                let model = Cow::Owned(first_layers(target, *layers)?);
-                Some(DraftPricing::Passes { model, pricing, budget: None })
-            }
-            (Some(_), Some(model)) => {
-                beside_pricing.map(|pricing| DraftPricing::Passes { model, pricing, budget: None })
-            }
-            (Some(_), None) => Some(DraftPricing::Lookup),
+        let drafting = match source {
+            Some(source) => Some(drafting(source, target, pricing, beside.zip(beside_pricing))?),
+            None => None,
         };
         let additive = basis.engine.additive();
         Ok(Self {
@@ -149,10 +168,8 @@ impl<'a> Setup<'a> {
                 Form::Additive(_) => Overheads::of(basis.engine, basis.without),
                 Form::Aggregate | Form::PerOp => Overheads::NONE,
             },
-            captures: Captures {
-                sizes: deployment.limits.capture_sizes.clone(),
-                layer: additive.and_then(|additive| Some(additive.uncaptured_layer.as_ref()?.value)),
-            },
+            uncaptured_layer: additive.and_then(|additive| Some(additive.uncaptured_layer.as_ref()?.value)),
+            without,
             limits: deployment.limits.clone(),
             overlap,
             source,
@@ -203,20 +220,22 @@ impl<'a> Setup<'a> {
         self.source.is_some_and(DraftSource::looks_up)
     }
 
-    /// A pass of a model in the captured size that it runs in.
-    pub(super) fn captured(&self, cost: PassCost, model: &Model, shape: PassShape) -> PassCost {
-        self.captures.applied(cost, self.tokens_together(shape.batch, shape.new_tokens_per_seq), model.layers())
+    /// The graphs that passes run in.
+    pub(super) fn captures(&self) -> Captures<'_> {
+        Captures { sizes: &self.limits.capture_sizes, layer: self.uncaptured_layer, without: self.without }
     }
 
-    /// New tokens of a step: those of the sequences that pass through the stages together.
-    fn tokens_together(&self, batch: f64, new_tokens_per_seq: f64) -> f64 {
-        self.pricing.placement.part_of(batch) * new_tokens_per_seq
-    }
-
-    /// Whether a step is larger than any captured graph.
+    /// Whether a verification at draft length k, of which all sequences propose, is larger than any captured graph.
     #[must_use]
-    pub fn is_beyond_capture(&self, batch: f64, new_tokens_per_seq: f64) -> bool {
-        self.captures.exceeded_by(self.tokens_together(batch, new_tokens_per_seq))
+    pub fn is_beyond_capture(&self, batch: u64, k: u64) -> bool {
+        let verify = PassShape::verify(batch as f64, self.verify_width(k), 0.0);
+        self.captures().exceeded_by(self.pricing.placement.together(verify).new_tokens())
+    }
+
+    /// What the engine is told not to exceed.
+    #[must_use]
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Tokens of each sequence that a round at draft length k verifies, where all propose.
@@ -247,7 +266,7 @@ impl<'a> Setup<'a> {
     #[must_use]
     pub fn own_devices(&self) -> u64 {
         match &self.drafting {
-            Some(DraftPricing::Passes { pricing, .. }) if self.overlap => pricing.placement.devices,
+            Some(DraftPricing::Passes { pricing, .. }) if self.overlap => pricing.placement.all_devices(),
             _ => 0,
         }
     }

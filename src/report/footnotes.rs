@@ -76,17 +76,25 @@ fn running(panel: &Panel<'_, '_>) -> Option<String> {
     Some(format!("at most {} run together at k={k}{limit}{alone}", shown(with)?))
 }
 
-/// The batch and k of the first point beyond each limit of the engine.
-pub(super) fn passed(panel: &Panel<'_, '_>) -> Vec<(&'static str, u64, u64)> {
+/// A limit of the engine, and the first point beyond it.
+pub(super) struct Passed {
+    /// Its name.
+    pub(super) limit: &'static str,
+    batch: u64,
+    k: u64,
+}
+
+/// Every limit that a panel goes beyond.
+pub(super) fn passed(panel: &Panel<'_, '_>) -> Vec<Passed> {
     let (block, context) = (panel.plan.block, panel.plan.context);
-    let mut first: Vec<(&'static str, u64, u64)> = Vec::new();
+    let mut first: Vec<Passed> = Vec::new();
     let mut batches = panel.plan.batch.values.clone();
     batches.sort_unstable();
     for batch in batches {
         for &k in &panel.plan.k.values {
-            for word in block.beyond(batch, context, k, block.setup.verify_width(k)).words() {
-                if !first.iter().any(|(known, _, _)| *known == word) {
-                    first.push((word, batch, k));
+            for (_, limit) in block.beyond(batch, context, k).limits() {
+                if !first.iter().any(|known| known.limit == limit) {
+                    first.push(Passed { limit, batch, k });
                 }
             }
         }
@@ -96,16 +104,15 @@ pub(super) fn passed(panel: &Panel<'_, '_>) -> Vec<(&'static str, u64, u64)> {
 
 fn beyond(panel: &Panel<'_, '_>) -> Option<String> {
     let (block, first) = (panel.plan.block, passed(panel));
-    let launches = match block.engine.additive() {
-        Some(additive) if additive.uncaptured_layer.is_some() => "",
-        _ => ", where launches are priced as nothing",
-    };
-    let named = |(word, batch, k): &(&str, u64, u64)| match *word {
-        "beyond_capture" => format!("captured graphs from batch {batch} (k={k}) on{launches}"),
-        _ => format!("{} from batch {batch} (k={k}) on", word.trim_start_matches("beyond_")),
-    };
+    let named = |Passed { limit, batch, k }: &Passed| format!("{limit} from batch {batch} (k={k}) on");
     let all: Vec<String> = first.iter().map(named).collect();
-    (!all.is_empty()).then(|| format!("beyond the engine's limits: {}", all.join("; ")))
+    let known = block.engine.additive().is_some_and(|additive| additive.uncaptured_layer.is_some());
+    let launches = if known || block.setup.limits().capture_sizes.is_empty() {
+        ""
+    } else {
+        "; launches beyond captured graphs are priced as nothing"
+    };
+    (!all.is_empty()).then(|| format!("beyond the engine's limits: {}{launches}", all.join("; ")))
 }
 
 /// What a batch needs that does not fit.

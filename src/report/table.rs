@@ -206,10 +206,9 @@ fn summary(sample: &Sample<'_, '_>, rows_in: &str, style: Style) -> String {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(marks.carried.then(|| "~: tokens per pass carried over from another k than was measured".to_owned()));
     notes.extend(marks.unfit.then(|| "!: does not fit in memory at any k".to_owned()));
-    let mut limits: Vec<&str> = sample.panels.iter().flat_map(passed).map(|(word, _, _)| word).collect();
+    let mut limits: Vec<&str> = sample.panels.iter().flat_map(passed).map(|passed| passed.limit).collect();
     limits.sort_unstable();
     limits.dedup();
-    let limits: Vec<&str> = limits.into_iter().map(|word| word.trim_start_matches("beyond_")).collect();
     if !limits.is_empty() {
         notes.push(format!("beyond the engine's limits in some rows, as their notes say: {}", limits.join(", ")));
     }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::domain::axis::Axis;
-use crate::domain::deployment::{Limits, Spread};
+use crate::domain::deployment::Spread;
 use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::Engine;
@@ -44,8 +44,6 @@ pub struct Block<'s> {
     pub drafter: Option<&'s Drafter>,
     /// What prices it.
     pub setup: Setup<'s>,
-    /// What the engine is told not to exceed.
-    pub limits: &'s Limits,
     /// Draft lengths; only 0 without a drafter.
     pub k: Axis<u64>,
 }
@@ -183,7 +181,7 @@ impl<'s> Block<'s> {
             }),
         })?;
         let k = lengths(scenario, drafter);
-        Ok(Self { labels, device, engine, drafter, setup, limits: &scenario.limits, k })
+        Ok(Self { labels, device, engine, drafter, setup, k })
     }
 
     /// Whether no published measurement stands behind the price of such a drafter, hardware and target at a
@@ -196,16 +194,17 @@ impl<'s> Block<'s> {
         !covered || self.drafter.is_some_and(|drafter| !drafter.is_covered(&self.engine.id))
     }
 
-    /// Limits of the engine that a point goes beyond.
+    /// Limits of the engine that a point goes beyond, in rounds of which all sequences propose.
     #[must_use]
-    pub fn beyond(&self, batch: u64, context: u64, k: u64, verify_width: f64) -> Beyond {
-        let tokens = batch as f64 * verify_width;
+    pub fn beyond(&self, batch: u64, context: u64, k: u64) -> Beyond {
+        let tokens = batch as f64 * self.setup.verify_width(k);
+        let limits = self.setup.limits();
         let over = |limit: Option<u64>, value: f64| limit.is_some_and(|limit| value > limit as f64);
         Beyond {
-            capture: self.setup.is_beyond_capture(batch as f64, verify_width),
-            sequences: over(self.limits.max_num_seqs, batch as f64),
-            tokens: over(self.limits.max_num_batched_tokens, tokens),
-            length: over(self.limits.max_model_len, context as f64 + k as f64 + 1.0),
+            capture: self.setup.is_beyond_capture(batch, k),
+            sequences: over(limits.max_num_seqs, batch as f64),
+            tokens: over(limits.max_num_batched_tokens, tokens),
+            length: over(limits.max_model_len, context as f64 + k as f64 + 1.0),
         }
     }
 

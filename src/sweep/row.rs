@@ -66,15 +66,15 @@ pub struct Beyond {
 }
 
 impl Beyond {
-    /// A word for each limit.
-    pub fn words(self) -> impl Iterator<Item = &'static str> {
+    /// Each limit that is passed: its word among the notes, and its name.
+    pub fn limits(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let all = [
-            (self.capture, "beyond_capture"),
-            (self.sequences, "beyond_max_num_seqs"),
-            (self.tokens, "beyond_max_num_batched_tokens"),
-            (self.length, "beyond_max_model_len"),
+            (self.capture, ("beyond_capture", "captured graphs")),
+            (self.sequences, ("beyond_max_num_seqs", "max_num_seqs")),
+            (self.tokens, ("beyond_max_num_batched_tokens", "max_num_batched_tokens")),
+            (self.length, ("beyond_max_model_len", "max_model_len")),
         ];
-        all.into_iter().filter_map(|(holds, word)| holds.then_some(word))
+        all.into_iter().filter_map(|(holds, limit)| holds.then_some(limit))
     }
 }
 
@@ -86,7 +86,9 @@ impl Notes {
             (self.known == Known::Extrapolated, "extrapolated"),
             (self.unvalidated, "unvalidated"),
         ];
-        own.into_iter().filter_map(|(holds, word)| holds.then_some(word)).chain(self.beyond.words())
+        own.into_iter()
+            .filter_map(|(holds, word)| holds.then_some(word))
+            .chain(self.beyond.limits().map(|(word, _)| word))
     }
 
     /// The words, separated by blanks; none where there is nothing to note.

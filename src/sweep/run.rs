@@ -105,7 +105,7 @@ impl<'g> Place<'g, '_> {
             notes: Notes {
                 known: Known::Stated,
                 unvalidated: k > 0 && block.is_unvalidated(batch, context),
-                beyond: block.beyond(batch, context, k, verify_width),
+                beyond: block.beyond(batch, context, k),
             },
         }
     }

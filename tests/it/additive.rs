@@ -214,10 +214,10 @@ fn every_term_is_what_it_is_by_hand_and_no_common_mistake_passes() {
         by_hand::windowed,
         by_hand::mixture,
         by_hand::quantised,
-        by_hand::spread,
-        by_hand::ranks,
-        by_hand::stages,
-        by_hand::captured,
+        replicas::spread,
+        replicas::ranks,
+        replicas::stages,
+        replicas::captured,
         by_hand::floor,
         by_hand::engine,
     ]
@@ -298,5 +298,7 @@ fn all_terms_together_add_a_little_to_the_published_check_values() {
 }
 
 mod by_hand;
+mod cases;
 mod properties;
 mod real;
+mod replicas;
