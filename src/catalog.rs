@@ -14,6 +14,7 @@ mod engine;
 mod formats;
 mod hardware;
 mod inherit;
+mod layers;
 mod model;
 mod node;
 mod reader;

@@ -272,6 +272,8 @@ words!(
         Rms = "rms",
         /// A scale and a shift.
         Layer = "layer",
+        /// Neither.
+        None = "none",
     }
 );
 

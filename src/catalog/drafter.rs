@@ -126,13 +126,7 @@ fn drafting(kind: &str, node: &Node, problems: &mut Problems, loader: &mut Loade
         "eagle" => eagle(node, problems, loader).map(alone),
         "mtp" => mtp(node, problems, loader).map(alone),
         "block" => block(node, problems, loader),
-        "medusa" => {
-            let heads = Fields::open(node, &Keys::all(&["heads"]), problems)?
-                .optional("heads", |node, problems| integer(node, problems, 1, 64))?
-                .unwrap_or(MEDUSA_HEADS);
-            let head = Head { kind: HeadKind::Medusa, draft_vocab: None, copies: heads };
-            Some((DraftSource::Head(HeadSource::Derived(head)), Some(heads), None))
-        }
+        "medusa" => medusa(node, problems, loader),
         "layer_skip" => {
             let layers = Fields::open(node, &Keys::all(&["layers"]), problems)?
                 .required("layers", |node, problems| integer(node, problems, 1, 1 << 20))?;
@@ -306,8 +300,27 @@ fn eagle(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Optio
             return problems.report(Diagnostic::error("conflict", message).at(&node.place).hint("keep one of them"));
         }
         Some(model) => HeadSource::Named(model),
-        None => HeadSource::Derived(Head { kind, draft_vocab: own, copies: 1 }),
+        None => HeadSource::Derived(Head { kind, draft_vocab: own, copies: 1, reads: None }),
     }))
+}
+
+/// Heads by number, or those of a file: each drafts one token.
+fn medusa(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<Drafting> {
+    let mut fields = Fields::open(node, &Keys::all(&["heads", "id"]), problems)?;
+    let heads = fields.optional("heads", |node, problems| integer(node, problems, 1, 64));
+    let named = named_head(&mut fields, &[HeadKind::Medusa], loader);
+    let (heads, named) = (heads?, named?);
+    let Some(model) = named else {
+        let copies = heads.unwrap_or(MEDUSA_HEADS);
+        let head = Head { kind: HeadKind::Medusa, draft_vocab: None, copies, reads: None };
+        return Some((DraftSource::Head(HeadSource::Derived(head)), Some(copies), None));
+    };
+    let held = model.head().map(|head| head.copies);
+    if heads.is_some() && heads != held {
+        let message = format!("`{}` names heads, of which there are {} already", node.path, held.unwrap_or_default());
+        return problems.report(Diagnostic::error("conflict", message).at(&node.place).hint("leave heads out"));
+    }
+    Some((DraftSource::Head(HeadSource::Named(model)), held, None))
 }
 
 fn mtp(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<DraftSource> {
@@ -315,7 +328,7 @@ fn mtp(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<
     let mut fields = Fields::open(node, &Keys::all(&["depth", "id"]), problems)?;
     let depth = fields.optional("depth", |node, problems| integer(node, problems, 1, 64));
     let head = named_head(&mut fields, &[HeadKind::Mtp], loader);
-    let derived = Head { kind: HeadKind::Mtp, draft_vocab: None, copies: depth?.unwrap_or(1) };
+    let derived = Head { kind: HeadKind::Mtp, draft_vocab: None, copies: depth?.unwrap_or(1), reads: None };
     Some(DraftSource::Head(head?.map_or(HeadSource::Derived(derived), HeadSource::Named)))
 }
 
@@ -324,7 +337,7 @@ fn block(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Optio
     let mut fields = Fields::open(node, &Keys::all(&["id", "block"]), problems)?;
     let longest = fields.optional("block", |node, problems| integer(node, problems, 1, 1 << 20));
     let head = named_head(&mut fields, &[HeadKind::Block], loader);
-    let derived = Head { kind: HeadKind::Block, draft_vocab: None, copies: 1 };
+    let derived = Head { kind: HeadKind::Block, draft_vocab: None, copies: 1, reads: None };
     let head = head?.map_or(HeadSource::Derived(derived), HeadSource::Named);
     Some((DraftSource::Head(head), longest?, None))
 }

@@ -1,14 +1,13 @@
 //! `models/<id>.toml` into a [`Model`].
 
 use crate::catalog::formats::formats;
-use crate::catalog::node::Node;
-use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, one_or_many, text};
+use crate::catalog::layers::group;
+use crate::catalog::node::{Node, Value};
+use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
-use crate::domain::attention::{Attention, Gqa, Linear, Mla, Ssm, SsmForm};
-use crate::domain::ffn::{Ffn, Moe};
-use crate::domain::head::Head;
-use crate::domain::layers::{Extras, LayerGroup, Layers};
+use crate::domain::head::{Head, MEDUSA_HEADS};
+use crate::domain::layers::{Extras, Layers};
 use crate::domain::model::{Aggregate, Formats, Model, Shape};
 use crate::units::Bytes;
 use crate::words::{Dtype, HeadKind, NormKind, Role};
@@ -42,7 +41,9 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
     let formats = fields.optional("dtype", formats);
     let shape = match (fields.has("layers"), fields.has("aggregate")) {
         (true, true) => both_shapes(root, fields.problems),
+        (true, false) if is_medusa(root) => layers_of_medusa(root, fields.problems),
         (true, false) => layers(&mut fields),
+        (false, false) if is_medusa(root) => layers(&mut fields),
         (false, _) => totals(&mut fields),
     };
     let Read { vocab, shape, source: own_source } = shape?;
@@ -95,6 +96,12 @@ fn both_shapes<T>(root: &Node, problems: &mut Problems) -> Option<T> {
     problems.report(found.hint("leave [aggregate] out: layers say more"))
 }
 
+fn layers_of_medusa<T>(root: &Node, problems: &mut Problems) -> Option<T> {
+    let place = root.get("layers").unwrap_or(root).place.clone();
+    let found = Diagnostic::error("conflict", "Medusa heads have no [[layers]]").at(&place);
+    problems.report(found.hint("leave them out: each head is a block of hidden x hidden and an LM head"))
+}
+
 /// A model known by its totals.
 fn totals(fields: &mut Fields<'_, '_>) -> Option<Read> {
     let vocab = fields.optional("vocab", whole);
@@ -118,196 +125,65 @@ fn layers(fields: &mut Fields<'_, '_>) -> Option<Read> {
     } else {
         fields.required("tied_embeddings", flag)
     };
-    let groups = fields.required("layers", |node, problems| one_or_many(node, problems, group));
+    let groups = fields.optional("layers", |node, problems| one_or_many(node, problems, group));
     let extras = fields.optional("counts", extras);
     let (hidden, vocab, tied, groups) = (hidden?, vocab?, tied?, groups?);
     let (extras, source) = extras?.unwrap_or_default();
-    let shape = Layers::new(hidden, vocab, tied, groups, extras).ok()?;
-    let shape = match head? {
-        Some(head) => shape.as_head(head),
-        None => shape,
+    let shape = match (head?, groups) {
+        (Some(head), None) => Layers::heads_only(hidden, vocab, head).ok()?,
+        (Some(head), Some(groups)) => Layers::new(hidden, vocab, tied, groups, extras).ok()?.as_head(head),
+        (None, groups) => Layers::new(hidden, vocab, tied, groups?, extras).ok()?,
     };
     Some(Read { vocab: Some(vocab), shape: Shape::Layers(shape), source })
 }
 
-/// The largest width or count: the product of three is exact.
-const LARGEST_COUNT: u64 = 1 << 24;
+/// Whether a file describes Medusa heads, which have no layers.
+fn is_medusa(root: &Node) -> bool {
+    let kind = root.at(&["head", "kind"]);
+    kind.is_some_and(|kind| matches!(&kind.value, Value::Text(word) if word == HeadKind::Medusa.as_str()))
+}
 
-fn whole(node: &Node, problems: &mut Problems) -> Option<u64> {
+/// The largest width or count: the product of three is exact.
+pub(super) const LARGEST_COUNT: u64 = 1 << 24;
+
+/// A width or a count.
+pub(super) fn whole(node: &Node, problems: &mut Problems) -> Option<u64> {
     integer(node, problems, 1, LARGEST_COUNT)
 }
 
-/// How a head drafts. Medusa heads have no layers, so that no file describes them yet.
+/// How a head drafts.
 fn head(node: &Node, problems: &mut Problems) -> Option<Head> {
-    let mut fields = Fields::open(node, &Keys::all(&["kind", "draft_vocab", "modules"]), problems)?;
-    let kind = fields.required("kind", |node, problems| match word::<HeadKind>(node, problems)? {
-        HeadKind::Medusa => {
-            let found = Diagnostic::error("not-built-yet", "Medusa heads cannot be described by a file yet");
-            problems.report(found.at(&node.place))
-        }
-        kind => Some(kind),
-    });
+    let mut fields = Fields::open(node, &Keys::all(&["kind", "draft_vocab", "modules", "reads"]), problems)?;
+    let kind = fields.required("kind", word::<HeadKind>);
     let draft_vocab = fields.optional("draft_vocab", whole);
     let modules = fields.optional("modules", whole);
-    Some(Head { kind: kind?, draft_vocab: draft_vocab?, copies: modules?.unwrap_or(1) })
-}
-
-const ATTENTION: Keys = Keys::all(&["gqa", "mla", "linear", "ssm", "none"]);
-const FFN: Keys = Keys::all(&["gated", "plain", "moe", "none"]);
-
-fn group(node: &Node, problems: &mut Problems) -> Option<LayerGroup> {
-    let mut fields = Fields::open(node, &Keys::all(&["count", "attention", "ffn"]), problems)?;
-    let count = fields.required("count", whole);
-    let attention = fields.required("attention", attention);
-    let ffn = fields.required("ffn", ffn);
-    Some(LayerGroup { count: count?, attention: attention?, ffn: ffn? })
-}
-
-fn attention(node: &Node, problems: &mut Problems) -> Option<Attention> {
-    let mut fields = Fields::open(node, &ATTENTION, problems)?;
-    let gqa = fields.optional("gqa", gqa);
-    let mla = fields.optional("mla", mla);
-    let linear = fields.optional("linear", linear);
-    let ssm = fields.optional("ssm", ssm);
-    fields.optional("none", |node, problems| Fields::open(node, &Keys::all(&[]), problems).map(|_| ()));
-    match kind_key(node, ATTENTION.known, problems)? {
-        KindKey::One("gqa") => gqa.flatten().map(Attention::Gqa),
-        KindKey::One("mla") => mla.flatten().map(Attention::Mla),
-        KindKey::One("linear") => linear.flatten().map(Attention::Linear),
-        KindKey::One("ssm") => ssm.flatten().map(Attention::Ssm),
-        KindKey::One(_) => Some(Attention::None),
-        KindKey::Absent => no_kind(node, &ATTENTION, "gqa = { heads = 32, kv_heads = 8, head_dim = 128 }", problems),
+    let reads = fields.optional("reads", |node, problems| integer(node, problems, 0, LARGEST_COUNT));
+    let (kind, draft_vocab, modules) = (kind?, draft_vocab?, modules?);
+    let has_copies = matches!(kind, HeadKind::Mtp | HeadKind::Medusa);
+    if let Some(node) = node.get("modules").filter(|_| !has_copies) {
+        let found = Diagnostic::error("conflict", format!("`{}` belongs to mtp and medusa heads", node.path));
+        return problems.report(found.at(&node.place).hint("leave it out"));
     }
+    let usual = if kind == HeadKind::Medusa { MEDUSA_HEADS } else { 1 };
+    Some(Head { kind, draft_vocab, copies: modules.unwrap_or(usual), reads: reads? })
 }
 
-fn gqa(node: &Node, problems: &mut Problems) -> Option<Gqa> {
-    let mut fields =
-        Fields::open(node, &Keys::all(&["heads", "kv_heads", "head_dim", "window", "output_gate"]), problems)?;
-    let heads = fields.required("heads", whole);
-    let kv_heads = fields.required("kv_heads", whole);
-    let head_dim = fields.required("head_dim", whole);
-    let window = fields.optional("window", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
-    let gated = fields.optional("output_gate", flag);
-    match Gqa::new(heads?, kv_heads?, head_dim?, window?) {
-        Ok(gqa) => Some(if gated?.unwrap_or_default() { gqa.with_output_gate() } else { gqa }),
-        Err(error) => {
-            let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
-            problems.report(found.hint("heads is a multiple of kv_heads"))
-        }
-    }
-}
-
-fn mla(node: &Node, problems: &mut Problems) -> Option<Mla> {
-    let keys = Keys::all(&["heads", "q_lora", "kv_lora", "qk_nope", "qk_rope", "v_head"]);
-    let mut fields = Fields::open(node, &keys, problems)?;
-    let heads = fields.required("heads", whole);
-    let q_lora = fields.optional("q_lora", whole);
-    let kv_lora = fields.required("kv_lora", whole);
-    let qk_nope = fields.required("qk_nope", whole);
-    let qk_rope = fields.required("qk_rope", whole);
-    let v_head = fields.required("v_head", whole);
-    Mla::new(heads?, q_lora?, kv_lora?, [qk_nope?, qk_rope?, v_head?]).ok()
-}
-
-fn linear(node: &Node, problems: &mut Problems) -> Option<Linear> {
-    let keys = Keys::all(&["key_heads", "value_heads", "key_dim", "value_dim", "conv"]);
-    let mut fields = Fields::open(node, &keys, problems)?;
-    let key_heads = fields.required("key_heads", whole);
-    let value_heads = fields.required("value_heads", whole);
-    let key_dim = fields.required("key_dim", whole);
-    let value_dim = fields.required("value_dim", whole);
-    let conv = fields.required("conv", whole);
-    match Linear::new([key_heads?, value_heads?], [key_dim?, value_dim?], conv?) {
-        Ok(linear) => Some(linear),
-        Err(error) => uneven(&error.to_string(), node, problems),
-    }
-}
-
-/// Mamba-2 with heads and groups, or Mamba with channels and a rank.
-fn ssm(node: &Node, problems: &mut Problems) -> Option<Ssm> {
-    let keys = Keys::all(&["heads", "head_dim", "groups", "inner", "dt_rank", "state", "conv"]);
-    let mut fields = Fields::open(node, &keys, problems)?;
-    let state = fields.required("state", whole);
-    let conv = fields.required("conv", whole);
-    let form = if fields.has("inner") || fields.has("dt_rank") {
-        let inner = fields.required("inner", whole);
-        let dt_rank = fields.required("dt_rank", whole);
-        for key in ["heads", "head_dim", "groups"] {
-            fields.optional(key, |node, problems| {
-                let found = Diagnostic::error("conflict", format!("`{key}` belongs to a layer with heads"));
-                problems
-                    .report::<()>(found.at(&node.place).hint("keep inner and dt_rank, or heads, head_dim and groups"))
-            });
-        }
-        SsmForm::Ranked { inner: inner?, dt_rank: dt_rank? }
-    } else {
-        let heads = fields.required("heads", whole);
-        let head_dim = fields.required("head_dim", whole);
-        let groups = fields.required("groups", whole);
-        SsmForm::Heads { heads: heads?, head_dim: head_dim?, groups: groups? }
-    };
-    match Ssm::new(form, state?, conv?) {
-        Ok(ssm) => Some(ssm),
-        Err(error) => uneven(&error.to_string(), node, problems),
-    }
-}
-
-fn uneven<T>(error: &str, node: &Node, problems: &mut Problems) -> Option<T> {
-    problems.report(Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place))
-}
-
-fn ffn(node: &Node, problems: &mut Problems) -> Option<Ffn> {
-    let mut fields = Fields::open(node, &FFN, problems)?;
-    let gated = fields.optional("gated", intermediate);
-    let plain = fields.optional("plain", intermediate);
-    let moe = fields.optional("moe", moe);
-    fields.optional("none", |node, problems| Fields::open(node, &Keys::all(&[]), problems).map(|_| ()));
-    match kind_key(node, FFN.known, problems)? {
-        KindKey::One("gated") => gated.flatten().map(|intermediate| Ffn::Gated { intermediate }),
-        KindKey::One("plain") => plain.flatten().map(|intermediate| Ffn::Plain { intermediate }),
-        KindKey::One("moe") => moe.flatten().map(Ffn::Moe),
-        KindKey::One(_) => Some(Ffn::None),
-        KindKey::Absent => no_kind(node, &FFN, "gated = { intermediate = 14336 }", problems),
-    }
-}
-
-fn intermediate(node: &Node, problems: &mut Problems) -> Option<u64> {
-    Fields::open(node, &Keys::all(&["intermediate"]), problems)?.required("intermediate", whole)
-}
-
-fn moe(node: &Node, problems: &mut Problems) -> Option<Moe> {
-    let keys = Keys::all(&["experts", "top_k", "shared", "intermediate", "shared_intermediate"]);
-    let mut fields = Fields::open(node, &keys, problems)?;
-    let experts = fields.required("experts", whole);
-    let top_k = fields.required("top_k", whole);
-    let intermediate = fields.required("intermediate", whole);
-    let shared = fields.optional("shared", |node, problems| integer(node, problems, 0, LARGEST_COUNT));
-    let shared_intermediate = fields.optional("shared_intermediate", whole);
-    let (intermediate, shared) = (intermediate?, shared?.unwrap_or(0));
-    match Moe::new(experts?, top_k?, intermediate) {
-        Ok(moe) => Some(moe.with_shared(shared, shared_intermediate?.unwrap_or(intermediate))),
-        Err(error) => {
-            let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
-            problems.report(found.hint("such as { experts = 128, top_k = 8, intermediate = 768 }"))
-        }
-    }
-}
-
-/// A table without a kind; one of a kind that is still to come has been refused already.
-fn no_kind<T>(node: &Node, keys: &Keys, example: &str, problems: &mut Problems) -> Option<T> {
-    if keys.later.iter().any(|key| node.get(key).is_some()) {
-        return None;
-    }
-    let found = Diagnostic::error("missing-key", format!("`{}` has no kind", node.path)).at(&node.place);
-    problems.report(found.hint(format!("such as {example}")))
-}
-
-const COUNTS: Keys =
-    Keys::all(&["norm", "qkv_bias", "qk_norm", "mlp_bias", "positions", "extra_params", "source", "note"]);
+const COUNTS: Keys = Keys::all(&[
+    "norm",
+    "norms_per_layer",
+    "qkv_bias",
+    "qk_norm",
+    "mlp_bias",
+    "positions",
+    "extra_params",
+    "source",
+    "note",
+]);
 
 fn extras(node: &Node, problems: &mut Problems) -> Option<(Extras, Option<String>)> {
     let mut fields = Fields::open(node, &COUNTS, problems)?;
     let norm = fields.optional("norm", word::<NormKind>);
+    let norms_per_layer = fields.optional("norms_per_layer", |node, problems| integer(node, problems, 0, 16));
     let qkv_bias = fields.optional("qkv_bias", flag);
     let qk_norm = fields.optional("qk_norm", flag);
     let mlp_bias = fields.optional("mlp_bias", flag);
@@ -317,6 +193,7 @@ fn extras(node: &Node, problems: &mut Problems) -> Option<(Extras, Option<String
     fields.optional("note", text);
     let extras = Extras {
         norm: norm?.unwrap_or(NormKind::Rms),
+        norms_per_layer: norms_per_layer?,
         qkv_bias: qkv_bias?.unwrap_or_default(),
         qk_norm: qk_norm?.unwrap_or_default(),
         mlp_bias: mlp_bias?.unwrap_or_default(),

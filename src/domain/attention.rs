@@ -24,7 +24,7 @@ impl Attention {
     /// # Formula
     ///
     /// ```text
-    /// gqa     inputs (H + 2 K) d + H d h
+    /// gqa     inputs (H d + K d + K d_v) + H d_v h           without V of its own: inputs (H + K) d + H d h
     /// mla     inputs r_q + r_q H (n + p) + inputs (r + p) + r H (n + v) + H v h     without r_q: inputs H (n + p)
     /// linear  inputs (2 K d_k + 2 V d_v + 2 V) + V d_v h
     /// ssm     inputs (2 i + 2 g n + H) + i h                with ranked steps: inputs 2 i + i (r + 2 n) + r i + i h
@@ -37,7 +37,7 @@ impl Attention {
     #[must_use]
     pub fn params(&self, inputs: f64, hidden: f64) -> f64 {
         match self {
-            Self::Gqa(gqa) => inputs * gqa.projected_width() + gqa.query_width() * hidden,
+            Self::Gqa(gqa) => inputs * gqa.projected_width() + gqa.output_width() * hidden,
             Self::Mla(mla) => mla.projection_params(inputs) + mla.absorb_params() + mla.output_width() * hidden,
             Self::Linear(linear) => inputs * linear.projected_width() + linear.value_width() * hidden,
             Self::Ssm(ssm) => ssm.projection_params(inputs) + ssm.inner() * hidden,
@@ -51,7 +51,7 @@ impl Attention {
     pub fn small_params(&self, qkv_bias: bool, qk_norm: bool) -> f64 {
         match self {
             Self::Gqa(gqa) => {
-                let bias = if qkv_bias { gqa.query_width() + 2.0 * gqa.kv_width() } else { 0.0 };
+                let bias = if qkv_bias { gqa.query_width() + gqa.projected_kv_width() } else { 0.0 };
                 bias + if qk_norm { 2.0 * gqa.head_dim() } else { 0.0 }
             }
             Self::Mla(mla) => mla.norm_params(),
@@ -65,7 +65,7 @@ impl Attention {
     #[must_use]
     pub const fn kv_values(&self) -> f64 {
         match self {
-            Self::Gqa(gqa) => 2.0 * gqa.kv_width(),
+            Self::Gqa(gqa) => gqa.kv_width() + gqa.value_width(),
             Self::Mla(mla) => mla.latent_width(),
             Self::Linear(_) | Self::Ssm(_) | Self::None => 0.0,
         }
@@ -230,6 +230,8 @@ pub struct Gqa {
     head_dim: u64,
     window: Option<u64>,
     output_gate: bool,
+    value_dim: Option<u64>,
+    shared_values: bool,
 }
 
 /// Why heads cannot be grouped so.
@@ -261,7 +263,37 @@ impl Gqa {
         if !heads.is_multiple_of(kv_heads) {
             return Err(GqaError::Uneven { heads, kv_heads });
         }
-        Ok(Self { heads, kv_heads, head_dim, window, output_gate: false })
+        Ok(Self { heads, kv_heads, head_dim, window, output_gate: false, value_dim: None, shared_values: false })
+    }
+
+    /// With values of another width than queries and keys.
+    #[must_use]
+    pub const fn with_value_dim(self, value_dim: u64) -> Self {
+        Self { value_dim: Some(value_dim), ..self }
+    }
+
+    /// With values that are projected with the keys, and cached apart (Gemma-4).
+    #[must_use]
+    pub const fn with_shared_values(self) -> Self {
+        Self { shared_values: true, ..self }
+    }
+
+    /// Query heads, H.
+    #[must_use]
+    pub const fn heads(&self) -> u64 {
+        self.heads
+    }
+
+    /// Width of a head's values, where it is not that of its keys.
+    #[must_use]
+    pub const fn value_dim(&self) -> Option<u64> {
+        self.value_dim
+    }
+
+    /// Whether values are projected with the keys.
+    #[must_use]
+    pub const fn shared_values(&self) -> bool {
+        self.shared_values
     }
 
     /// With a gate on the output, projected beside the queries and as wide as they are.
@@ -285,8 +317,32 @@ impl Gqa {
     /// Width of what is projected from a token: queries (twice with an output gate), keys and values.
     #[must_use]
     pub const fn projected_width(&self) -> f64 {
-        let queries = if self.output_gate { 2.0 } else { 1.0 };
-        queries * self.query_width() + 2.0 * self.kv_width()
+        let gate = if self.output_gate { self.output_width() } else { 0.0 };
+        self.query_width() + gate + self.projected_kv_width()
+    }
+
+    /// Width of what is projected to keys and values.
+    pub(super) const fn projected_kv_width(&self) -> f64 {
+        self.kv_width() + if self.shared_values { 0.0 } else { self.value_width() }
+    }
+
+    /// Width of all heads' values together: `heads x value_dim`.
+    #[must_use]
+    pub const fn output_width(&self) -> f64 {
+        self.heads as f64 * self.one_value_width()
+    }
+
+    /// Width of the cached values: `kv_heads x value_dim`.
+    #[must_use]
+    pub const fn value_width(&self) -> f64 {
+        self.kv_heads as f64 * self.one_value_width()
+    }
+
+    const fn one_value_width(&self) -> f64 {
+        match self.value_dim {
+            Some(width) => width as f64,
+            None => self.head_dim as f64,
+        }
     }
 
     /// Width of all queries together: `heads x head_dim`.
@@ -295,7 +351,7 @@ impl Gqa {
         self.heads as f64 * self.head_dim as f64
     }
 
-    /// Width of keys, and of values: `kv_heads x head_dim`.
+    /// Width of the cached keys: `kv_heads x head_dim`.
     #[must_use]
     pub const fn kv_width(&self) -> f64 {
         self.kv_heads as f64 * self.head_dim as f64

@@ -27,6 +27,8 @@ pub struct Moe {
     intermediate: u64,
     shared: u64,
     shared_intermediate: u64,
+    plain: bool,
+    latent: Option<u64>,
 }
 
 /// Why experts cannot be mixed so.
@@ -58,13 +60,34 @@ impl Moe {
         if top_k > experts {
             return Err(MoeError::TooMany { top_k, experts });
         }
-        Ok(Self { experts, top_k, intermediate, shared: 0, shared_intermediate: intermediate })
+        let alone = Self {
+            experts,
+            top_k,
+            intermediate,
+            shared: 0,
+            shared_intermediate: intermediate,
+            plain: false,
+            latent: None,
+        };
+        Ok(alone)
     }
 
     /// With `shared` experts of a width that every token passes through.
     #[must_use]
     pub const fn with_shared(self, shared: u64, intermediate: u64) -> Self {
         Self { shared, shared_intermediate: intermediate, ..self }
+    }
+
+    /// With experts of two matrices, up and down, in place of three.
+    #[must_use]
+    pub const fn with_plain_experts(self) -> Self {
+        Self { plain: true, ..self }
+    }
+
+    /// With picked experts that work on vectors of width `latent`: one matrix takes tokens there, one back.
+    #[must_use]
+    pub const fn with_latent(self, latent: u64) -> Self {
+        Self { latent: Some(latent), ..self }
     }
 
     /// Experts to pick from, E.
@@ -97,22 +120,53 @@ impl Moe {
         self.shared_intermediate
     }
 
-    /// Parameters of one expert: 3 h f.
+    /// Whether experts have two matrices, up and down.
+    #[must_use]
+    pub const fn plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Width of the vectors that picked experts work on, where it is not the hidden one.
+    #[must_use]
+    pub const fn latent(&self) -> Option<u64> {
+        self.latent
+    }
+
+    /// Matrices of an expert.
+    const fn matrices(&self) -> f64 {
+        if self.plain { 2.0 } else { 3.0 }
+    }
+
+    /// Parameters of one expert: 3 h f, plain 2 h f; over a latent its width in place of h.
     #[must_use]
     pub const fn expert_params(&self, hidden: f64) -> f64 {
-        3.0 * hidden * self.intermediate as f64
+        let width = match self.latent {
+            Some(latent) => latent as f64,
+            None => hidden,
+        };
+        self.matrices() * width * self.intermediate as f64
     }
 
     /// Parameters of all shared experts.
     #[must_use]
     pub const fn shared_params(&self, hidden: f64) -> f64 {
-        self.shared as f64 * 3.0 * hidden * self.shared_intermediate as f64
+        self.shared as f64 * self.matrices() * hidden * self.shared_intermediate as f64
     }
 
-    /// Parameters of the router: h E.
+    /// Parameters that every token passes on its way to the experts: the router, h E, and what takes it to a
+    /// latent and back, 2 h l.
     #[must_use]
     pub const fn router_params(&self, hidden: f64) -> f64 {
-        hidden * self.experts as f64
+        let latent = match self.latent {
+            Some(latent) => 2.0 * hidden * latent as f64,
+            None => 0.0,
+        };
+        hidden * self.experts as f64 + latent
+    }
+
+    /// Biases of one expert, where feed-forward matrices have them: as wide as what each matrix gives.
+    pub(super) const fn bias_params(&self, hidden: f64) -> f64 {
+        (self.matrices() - 1.0) * self.intermediate as f64 + hidden
     }
 }
 

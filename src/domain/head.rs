@@ -22,7 +22,12 @@ pub struct Head {
     pub draft_vocab: Option<u64>,
     /// MTP: alike modules in memory, of which a pass runs one. Medusa: heads, all run in the one pass.
     pub copies: u64,
+    /// EAGLE-3 and block drafters: layers of the target whose hidden states are joined once for each verification.
+    pub reads: Option<u64>,
 }
+
+/// Layers of its target that an EAGLE-3 head reads: a low, a middle and a high one (arXiv 2503.01840, section 3).
+const EAGLE3_READS: u64 = 3;
 
 impl Head {
     /// Rows that a pass scores.
@@ -53,14 +58,37 @@ impl Head {
     ///
     /// EAGLE-1 and MTP join embedding and hidden state, 2 h x h. EAGLE-3 joins three hidden states of
     /// the target, 3 h x h, once for each verification: counted in memory, left out of time as the engines'
-    /// fits left it out (33 us of a 9 ms round for an 8B target). A Medusa head has a block of h x h.
-    pub(super) const fn fuse_params(&self, hidden: f64) -> (f64, f64) {
+    /// fits left it out (33 us of a 9 ms round for an 8B target). Block drafters join as many as they say. A Medusa
+    /// head has a block of h x h.
+    pub(super) fn fuse_params(&self, hidden: f64) -> (f64, f64) {
         let square = hidden * hidden;
+        let reads = |usual: u64| self.reads.unwrap_or(usual) as f64 * square;
         match self.kind {
             HeadKind::Eagle1 | HeadKind::Mtp => (2.0 * square, 0.0),
-            HeadKind::Eagle3 => (0.0, 3.0 * square),
+            HeadKind::Eagle3 => (0.0, reads(EAGLE3_READS)),
             HeadKind::Medusa => (self.copies as f64 * square, 0.0),
-            HeadKind::Block => (0.0, 0.0),
+            HeadKind::Block => (0.0, reads(0)),
+        }
+    }
+
+    /// Biases of what joins inputs: EAGLE-1's projection and the blocks of Medusa have one (released checkpoints).
+    pub(super) const fn fuse_bias(&self, hidden: f64) -> f64 {
+        match self.kind {
+            HeadKind::Eagle1 => hidden,
+            HeadKind::Medusa => self.copies as f64 * hidden,
+            HeadKind::Eagle3 | HeadKind::Mtp | HeadKind::Block => 0.0,
+        }
+    }
+
+    /// Normalisations beside those of the layers and the last one. EAGLE-3 and block drafters have one for the
+    /// hidden state, MTP two for what it joins; EAGLE-1 lacks the one before its first layer and the last
+    /// (modelling code of SpecForge, DeepSeek-V3 and EAGLE).
+    pub(super) const fn more_norms(&self) -> f64 {
+        match self.kind {
+            HeadKind::Eagle1 => -2.0,
+            HeadKind::Eagle3 | HeadKind::Block => 1.0,
+            HeadKind::Mtp => 2.0,
+            HeadKind::Medusa => 0.0,
         }
     }
 

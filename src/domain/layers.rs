@@ -3,7 +3,7 @@
 //! Counts are `f64`: whole and exact up to 2^53, ten thousand times the largest model.
 
 use crate::domain::attention::Attention;
-use crate::domain::ffn::Ffn;
+use crate::domain::ffn::{Ffn, Moe};
 use crate::domain::head::Head;
 use crate::words::NormKind;
 
@@ -34,11 +34,13 @@ pub struct LayerGroup {
 pub struct Extras {
     /// Normalisation.
     pub norm: NormKind,
+    /// Normalisations of a layer, where they are not one before each of its parts.
+    pub norms_per_layer: Option<u64>,
     /// Whether queries, keys and values have a bias.
     pub qkv_bias: bool,
     /// Whether queries and keys are normalised, by one vector of a head's width each.
     pub qk_norm: bool,
-    /// Whether the feed-forward matrices have a bias.
+    /// Whether the feed-forward matrices have a bias, those of picked experts included.
     pub mlp_bias: bool,
     /// Learned position embeddings.
     pub positions: u64,
@@ -46,10 +48,23 @@ pub struct Extras {
     pub extra_params: u64,
 }
 
+impl Extras {
+    /// Root-mean-square normalisation and nothing more.
+    pub const NONE: Self = Self {
+        norm: NormKind::Rms,
+        norms_per_layer: None,
+        qkv_bias: false,
+        qk_norm: false,
+        mlp_bias: false,
+        positions: 0,
+        extra_params: 0,
+    };
+}
+
 impl Default for Extras {
     /// Root-mean-square normalisation and nothing more: what most decoders have.
     fn default() -> Self {
-        Self { norm: NormKind::Rms, qkv_bias: false, qk_norm: false, mlp_bias: false, positions: 0, extra_params: 0 }
+        Self::NONE
     }
 }
 
@@ -119,15 +134,7 @@ impl Layers {
         if hidden == 0 || vocab == 0 {
             return Err(EmptyShape);
         }
-        let extras = Extras {
-            norm: NormKind::Rms,
-            qkv_bias: false,
-            qk_norm: false,
-            mlp_bias: false,
-            positions: 0,
-            extra_params: 0,
-        };
-        Ok(Self { hidden, vocab, tied_embeddings: false, groups: Vec::new(), extras, head: Some(head) })
+        Ok(Self { hidden, vocab, tied_embeddings: false, groups: Vec::new(), extras: Extras::NONE, head: Some(head) })
     }
 
     /// What makes it a head, if it is one.
@@ -255,15 +262,53 @@ impl Layers {
         self.groups.iter().filter(|group| group.attention != Attention::None).map(|group| group.count as f64).sum()
     }
 
-    /// Parameters of all normalisations before and after layers.
+    /// Parameters of all normalisations before and after layers: one before each part of a layer unless the model
+    /// says otherwise, and one at the end. Heads add those of what they join.
     #[must_use]
     pub fn norm_params(&self) -> f64 {
-        let vectors = self.sublayers() + 1.0;
+        let of_layers = match self.extras.norms_per_layer {
+            Some(count) => count as f64 * self.layers(),
+            None => self.sublayers(),
+        };
         let parts = match self.extras.norm {
+            NormKind::None => 0.0,
             NormKind::Rms => 1.0,
             NormKind::Layer => 2.0,
         };
-        vectors * self.hidden() * parts
+        let of_head = self.head.as_ref().map_or(0.0, Head::more_norms);
+        (of_layers + 1.0 + of_head) * self.hidden() * parts
+    }
+
+    /// What the layer tables do not say.
+    #[must_use]
+    pub const fn extras(&self) -> &Extras {
+        &self.extras
+    }
+
+    /// Parameters that one token meets: all but those of experts it does not pick.
+    ///
+    /// # Examples
+    ///
+    /// Mixtral-8x7B: 46,702,792,704 less six of eight experts in 32 layers, 3 x 4096 x 14336 each.
+    ///
+    /// ```
+    /// # use specplan::domain::{attention::{Attention, Gqa}, ffn::{Ffn, Moe}, layers::{Extras, LayerGroup, Layers}};
+    /// let attention = Attention::Gqa(Gqa::new(32, 8, 128, None)?);
+    /// let group = LayerGroup { count: 32, attention, ffn: Ffn::Moe(Moe::new(8, 2, 14_336)?) };
+    /// let layers = Layers::new(4096, 32_000, false, vec![group], Extras::default())?;
+    /// assert_eq!(layers.params().total(), 46_702_792_704.0);
+    /// assert_eq!(layers.active_total(), 12_879_925_248.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn active_total(&self) -> f64 {
+        let h = self.hidden();
+        let left = |group: &LayerGroup| {
+            let one = |moe: &Moe| moe.expert_params(h) + if self.extras.mlp_bias { moe.bias_params(h) } else { 0.0 };
+            let of_layer = |moe: &Moe| (moe.experts() - moe.top_k()) as f64 * one(moe);
+            group.count as f64 * group.ffn.moe().map_or(0.0, of_layer)
+        };
+        self.params().total() - self.modules() * self.groups.iter().map(left).sum::<f64>()
     }
 
     /// Every parameter, by what it is for.
@@ -274,7 +319,7 @@ impl Layers {
     /// attention   q h H d,  k and v 2 h K d,  o H d h      for each layer; latent: see Attention::params
     /// ffn         gated 3 h f, plain 2 h f,                for each layer
     ///             mixture E 3 h f + shared 3 h f + h E
-    /// norms       2 h for each layer and h at the end      twice that with shifts
+    /// norms       2 h for each layer and h at the end      twice that with shifts; see norm_params
     /// embedding   V h;  LM head V h unless tied
     /// ```
     ///
@@ -293,6 +338,7 @@ impl Layers {
             others += count * self.extra_params_of(group);
         }
         others += self.extras.positions as f64 * h + self.extras.extra_params as f64;
+        others += self.head.as_ref().map_or(0.0, |head| head.fuse_bias(h));
         let (each_pass, once) = self.fuse_params();
         let (embedding, lm_head) = match &self.head {
             Some(head) => (0.0, if head.has_own_lm_head() { self.lm_head_params() } else { 0.0 }),
@@ -318,6 +364,7 @@ impl Layers {
         let mlp_bias = match group.ffn {
             Ffn::Gated { .. } if self.extras.mlp_bias => 2.0 * group.ffn.intermediate() + self.hidden(),
             Ffn::Plain { .. } if self.extras.mlp_bias => group.ffn.intermediate() + self.hidden(),
+            Ffn::Moe(moe) if self.extras.mlp_bias => moe.experts() as f64 * moe.bias_params(self.hidden()),
             _ => 0.0,
         };
         inner + mlp_bias

@@ -2,6 +2,7 @@
 
 use crate::domain::attention::Attention;
 pub use crate::domain::formats::Formats;
+use crate::domain::head::Head;
 use crate::domain::layers::{LayerGroup, Layers};
 use crate::units::Bytes;
 use crate::words::{HeadKind, Part, Role};
@@ -151,15 +152,21 @@ impl Model {
         }
     }
 
+    /// What makes it a head, if it is one.
+    #[must_use]
+    pub const fn head(&self) -> Option<&Head> {
+        match &self.shape {
+            Shape::Layers(layers) => layers.head(),
+            Shape::Aggregate(_) => None,
+        }
+    }
+
     /// How it drafts, if it is a head.
     #[must_use]
     pub const fn head_kind(&self) -> Option<HeadKind> {
-        match &self.shape {
-            Shape::Layers(layers) => match layers.head() {
-                Some(head) => Some(head.kind),
-                None => None,
-            },
-            Shape::Aggregate(_) => None,
+        match self.head() {
+            Some(head) => Some(head.kind),
+            None => None,
         }
     }
 

@@ -223,12 +223,18 @@ fn source(measured: &Measurement, target: &Model, named: Option<&Model>) -> Resu
         MeasuredDrafter::Model => {
             return named.map(|model| DraftSource::Model(with_weights(model, bytes))).ok_or(Unpriced::NoDrafter);
         }
-        MeasuredDrafter::Eagle1 => Head { kind: HeadKind::Eagle1, draft_vocab: None, copies: 1 },
-        MeasuredDrafter::Eagle3 => Head { kind: HeadKind::Eagle3, draft_vocab: Some(EAGLE3_VOCAB), copies: 1 },
-        MeasuredDrafter::Eagle3FullHead => Head { kind: HeadKind::Eagle3, draft_vocab: target.vocab, copies: 1 },
-        MeasuredDrafter::Mtp => Head { kind: HeadKind::Mtp, draft_vocab: None, copies: 1 },
-        MeasuredDrafter::Block => Head { kind: HeadKind::Block, draft_vocab: None, copies: 1 },
-        MeasuredDrafter::Medusa => Head { kind: HeadKind::Medusa, draft_vocab: None, copies: MEDUSA_HEADS },
+        MeasuredDrafter::Eagle1 => Head { kind: HeadKind::Eagle1, draft_vocab: None, copies: 1, reads: None },
+        MeasuredDrafter::Eagle3 => {
+            Head { kind: HeadKind::Eagle3, draft_vocab: Some(EAGLE3_VOCAB), copies: 1, reads: None }
+        }
+        MeasuredDrafter::Eagle3FullHead => {
+            Head { kind: HeadKind::Eagle3, draft_vocab: target.vocab, copies: 1, reads: None }
+        }
+        MeasuredDrafter::Mtp => Head { kind: HeadKind::Mtp, draft_vocab: None, copies: 1, reads: None },
+        MeasuredDrafter::Block => Head { kind: HeadKind::Block, draft_vocab: None, copies: 1, reads: None },
+        MeasuredDrafter::Medusa => {
+            Head { kind: HeadKind::Medusa, draft_vocab: None, copies: MEDUSA_HEADS, reads: None }
+        }
     };
     let model = match named {
         Some(model) if model.head_kind() == Some(head.kind) => model.clone(),

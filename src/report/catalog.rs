@@ -195,10 +195,12 @@ fn state(model: &Model) -> String {
 fn attention(attention: &Attention) -> String {
     match attention {
         Attention::Gqa(gqa) => {
-            let (heads, kv_heads) = (gqa.query_width() / gqa.head_dim(), gqa.kv_width() / gqa.head_dim());
             let window = gqa.window().map_or_else(String::new, |window| format!(", window {window}"));
             let gate = if gqa.output_gate() { ", gated output" } else { "" };
-            format!("{heads} heads, {kv_heads} KV heads of {}{window}{gate}", gqa.head_dim())
+            let values = gqa.value_dim().map_or_else(String::new, |width| format!(", values of {width}"));
+            let shared = if gqa.shared_values() { ", values projected with keys" } else { "" };
+            let (heads, kv_heads, width) = (gqa.heads(), gqa.kv_heads(), gqa.head_dim());
+            format!("{heads} heads, {kv_heads} KV heads of {width}{values}{shared}{window}{gate}")
         }
         Attention::Mla(mla) => format!("{} heads over a latent of {}", mla.heads(), mla.latent_width()),
         Attention::Linear(_) => format!("linear attention, {} values of state", attention.state_values().0),
@@ -212,7 +214,9 @@ fn mixture(moe: &Moe) -> String {
         0 => String::new(),
         count => format!(" and {count} shared of {}", moe.shared_intermediate()),
     };
-    format!("{} of {} experts of {}{shared}", moe.top_k(), moe.experts(), moe.intermediate())
+    let plain = if moe.plain() { ", two matrices each" } else { "" };
+    let latent = moe.latent().map_or_else(String::new, |width| format!(" over a latent of {width}"));
+    format!("{} of {} experts of {}{latent}{plain}{shared}", moe.top_k(), moe.experts(), moe.intermediate())
 }
 
 /// A device as JSON, with its ridge points.

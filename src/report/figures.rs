@@ -89,6 +89,8 @@ fn group(group: &LayerGroup) -> Value {
             "intermediate": moe.intermediate(),
             "shared": moe.shared(),
             "shared_intermediate": moe.shared_intermediate(),
+            "gated": !moe.plain(),
+            "latent": moe.latent(),
         } }),
         Ffn::None => json!({ "none": {} }),
     };
@@ -107,6 +109,8 @@ fn attention(attention: &Attention) -> Value {
             "head_dim": gqa.head_dim(),
             "window": gqa.window(),
             "output_gate": gqa.output_gate(),
+            "value_width": gqa.value_width(),
+            "shared_values": gqa.shared_values(),
         } }),
         Attention::Mla(mla) => json!({ "mla": {
             "heads": mla.heads(),

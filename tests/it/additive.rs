@@ -259,7 +259,12 @@ fn target(id: &str) -> Model {
 }
 
 const fn eagle3(draft_vocab: u64) -> DraftSource {
-    DraftSource::Head(HeadSource::Derived(Head { kind: HeadKind::Eagle3, draft_vocab: Some(draft_vocab), copies: 1 }))
+    DraftSource::Head(HeadSource::Derived(Head {
+        kind: HeadKind::Eagle3,
+        draft_vocab: Some(draft_vocab),
+        copies: 1,
+        reads: None,
+    }))
 }
 
 /// A plain step and a round of three drafts by EAGLE-3 at context 400, in milliseconds, and the speedup at

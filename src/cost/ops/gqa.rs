@@ -11,10 +11,10 @@ use crate::words::{OpName, Part};
 /// # Formula
 ///
 /// ```text
-/// qkv        2 n h (H + 2 K) d FLOPs, its weights once; 2 h in place of h in an EAGLE-3 head
-/// attention  4 H d B sum over i = 1..q of keys(i)   with keys(i) = min(ctx + i, W), itself included
+/// qkv        2 n h (H d + K d + K d_v) FLOPs, its weights once; 2 h in place of h in an EAGLE-3 head
+/// attention  2 H (d + d_v) B sum over i = 1..q of keys(i)   with keys(i) = min(ctx + i, W), itself included
 ///            reads kv min(ctx, W - 1) B once whatever q is, writes kv q B
-/// o          2 n H d h FLOPs, its weights once
+/// o          2 n H d_v h FLOPs, its weights once
 /// ```
 pub(super) fn add(ops: &mut Ops, gqa: &Gqa, group: &LayerGroup, of: &Whole<'_>) {
     let (layers, shape) = (of.layers, of.shape);
@@ -22,14 +22,14 @@ pub(super) fn add(ops: &mut Ops, gqa: &Gqa, group: &LayerGroup, of: &Whole<'_>) 
     let tokens = shape.new_tokens();
     let qkv = count * layers.qkv_inputs() * gqa.projected_width();
     ops.add(OpName::Qkv, Work::product(tokens, qkv, bytes));
-    ops.add(OpName::O, Work::product(tokens, count * gqa.query_width() * hidden, bytes));
+    ops.add(OpName::O, Work::product(tokens, count * gqa.output_width() * hidden, bytes));
     let share = of.model.kv_share(group);
     let kept = share.bytes_per_token * of.placement.kv_share(gqa);
     let keys = keys(shape.context, shape.new_tokens_per_seq, gqa.window());
     ops.add(
         OpName::Attention,
         Work {
-            flops: Flops::new(4.0 * count * gqa.query_width() * shape.batch * keys),
+            flops: Flops::new(2.0 * count * (gqa.query_width() + gqa.output_width()) * shape.batch * keys),
             kv_read: kept * share.cached(shape.context) * shape.batch,
             kv_written: kept * tokens,
             ..Work::NONE

@@ -293,11 +293,11 @@ pub(super) fn engine() -> Table {
     table.row(Term::Step, terms(&plain).get(Term::Step), 1350e-6, once);
     table.row(Term::Step, terms(&whole.verify).get(Term::Step), 1350e-6, once);
     // The head: one layer whose qkv reads 128 wide, 128 x 128 + 4096 + 24576, and 500 x 64: 77056 parameters
-    // in 5 products. A pass of one token reads 3 rows and 3 normalisations of 64, sees 101 keys, reads 100
+    // in 5 products. A pass of one token reads 3 rows and 4 normalisations of 64 (one of the hidden state), sees 101 keys, reads 100
     // cached tokens of 128 B and writes one, for each of 3 sequences.
     let head = 5.0 * 4e-6
         + 12e-6
-        + (77_056.0 + 6.0 * 64.0) * 2.0 / WEIGHTS
+        + (77_056.0 + 7.0 * 64.0) * 2.0 / WEIGHTS
         + (2.0 * 77_056.0 * 3.0 + 4.0 * 64.0 * 3.0 * 101.0) / FLOPS
         + 128.0 * 303.0 / KV;
     let draft = 3.0 * (head + 110e-6);

@@ -112,6 +112,7 @@ fn target() -> impl Strategy<Value = Model> {
         (1..80_u64, attention(), ffn()).prop_map(|(count, attention, ffn)| LayerGroup { count, attention, ffn });
     let extras = (any::<[bool; 4]>(), 0..5000_u64, 0..5000_u64).prop_map(
         |([layer, qkv_bias, qk_norm, mlp_bias], positions, extra_params)| Extras {
+            norms_per_layer: None,
             norm: if layer { NormKind::Layer } else { NormKind::Rms },
             qkv_bias,
             qk_norm,
@@ -150,7 +151,7 @@ pub(super) fn case() -> impl Strategy<Value = Case> {
 
 /// A drafter of every kind, with a tree where it may draft one.
 pub(super) fn drafter() -> impl Strategy<Value = (DraftSource, Option<Tree>)> {
-    let head = |kind| DraftSource::Head(HeadSource::Derived(Head { kind, draft_vocab: None, copies: 2 }));
+    let head = |kind| DraftSource::Head(HeadSource::Derived(Head { kind, draft_vocab: None, copies: 2, reads: None }));
     let tree = (1..8_u64, 1..8_u64, 1..32_u64).prop_map(|(steps, topk, more)| {
         let most = 1 + topk + (steps - 1) * topk * topk;
         Tree::new(steps, topk, (steps + more).min(most)).unwrap()
