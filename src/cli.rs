@@ -8,6 +8,7 @@ pub mod terminal;
 mod catalog;
 mod explain;
 mod forms;
+mod import;
 mod init;
 mod opening;
 mod progress;
@@ -37,6 +38,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Command::Simulate(args) => simulate::simulate(args),
         Command::Explain(args) => explain::explain(args),
         Command::Validate(args) => validate::validate(args),
+        Command::Import(args) => import::import(args),
         Command::Init(args) => init::init(args),
         Command::Catalog(args) => catalog::catalog(args),
     }

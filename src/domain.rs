@@ -16,6 +16,7 @@ pub mod head;
 pub mod law;
 pub mod layers;
 pub mod measurement;
+pub mod mla;
 pub mod model;
 pub mod recurrent;
 pub mod scenario;

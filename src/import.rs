@@ -1,3 +1,6 @@
 //! Foreign text into values.
 
+pub mod hf;
 pub mod measurements;
+
+mod json;

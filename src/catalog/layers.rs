@@ -5,7 +5,7 @@ use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer};
 use crate::diagnostic::Diagnostic;
-use crate::domain::attention::{Attention, Gqa, Linear, Mla, Ssm, SsmForm};
+use crate::domain::attention::{Attention, Gqa, Index, Linear, Mla, Selector, Ssm, SsmForm};
 use crate::domain::ffn::{Ffn, Moe};
 use crate::domain::layers::LayerGroup;
 
@@ -63,7 +63,7 @@ fn gqa(node: &Node, problems: &mut Problems) -> Option<Gqa> {
 }
 
 fn mla(node: &Node, problems: &mut Problems) -> Option<Mla> {
-    let keys = Keys::all(&["heads", "q_lora", "kv_lora", "qk_nope", "qk_rope", "v_head"]);
+    let keys = Keys::all(&["heads", "q_lora", "kv_lora", "qk_nope", "qk_rope", "v_head", "index"]);
     let mut fields = Fields::open(node, &keys, problems)?;
     let heads = fields.required("heads", whole);
     let q_lora = fields.optional("q_lora", whole);
@@ -71,7 +71,26 @@ fn mla(node: &Node, problems: &mut Problems) -> Option<Mla> {
     let qk_nope = fields.required("qk_nope", whole);
     let qk_rope = fields.required("qk_rope", whole);
     let v_head = fields.required("v_head", whole);
-    Mla::new(heads?, q_lora?, kv_lora?, [qk_nope?, qk_rope?, v_head?]).ok()
+    let index = fields.optional("index", index);
+    let mla = Mla::new(heads?, q_lora?, kv_lora?, [qk_nope?, qk_rope?, v_head?]).ok()?;
+    match index? {
+        Some(index) => mla.with_index(index).ok(),
+        None => Some(mla),
+    }
+}
+
+/// Which tokens a token sees; without heads, those that an earlier layer selected.
+fn index(node: &Node, problems: &mut Problems) -> Option<Index> {
+    let mut fields = Fields::open(node, &Keys::all(&["top_k", "heads", "dim"]), problems)?;
+    let top_k = fields.required("top_k", whole);
+    let selector = if fields.has("heads") || fields.has("dim") {
+        let heads = fields.required("heads", whole);
+        let dim = fields.required("dim", whole);
+        Some(Selector { heads: heads?, dim: dim? })
+    } else {
+        None
+    };
+    Some(Index { top_k: top_k?, selector })
 }
 
 fn linear(node: &Node, problems: &mut Problems) -> Option<Linear> {
@@ -90,13 +109,14 @@ fn linear(node: &Node, problems: &mut Problems) -> Option<Linear> {
 
 /// Mamba-2 with heads and groups, or Mamba with channels and a rank.
 fn ssm(node: &Node, problems: &mut Problems) -> Option<Ssm> {
-    let keys = Keys::all(&["heads", "head_dim", "groups", "inner", "dt_rank", "state", "conv"]);
+    let keys = Keys::all(&["heads", "head_dim", "groups", "inner", "dt_rank", "inner_norms", "state", "conv"]);
     let mut fields = Fields::open(node, &keys, problems)?;
     let state = fields.required("state", whole);
     let conv = fields.required("conv", whole);
     let form = if fields.has("inner") || fields.has("dt_rank") {
         let inner = fields.required("inner", whole);
         let dt_rank = fields.required("dt_rank", whole);
+        let inner_norms = fields.optional("inner_norms", flag);
         for key in ["heads", "head_dim", "groups"] {
             fields.optional(key, |node, problems| {
                 let found = Diagnostic::error("conflict", format!("`{key}` belongs to a layer with heads"));
@@ -104,7 +124,7 @@ fn ssm(node: &Node, problems: &mut Problems) -> Option<Ssm> {
                     .report::<()>(found.at(&node.place).hint("keep inner and dt_rank, or heads, head_dim and groups"))
             });
         }
-        SsmForm::Ranked { inner: inner?, dt_rank: dt_rank? }
+        SsmForm::Ranked { inner: inner?, dt_rank: dt_rank?, inner_norms: inner_norms?.unwrap_or(true) }
     } else {
         let heads = fields.required("heads", whole);
         let head_dim = fields.required("head_dim", whole);

@@ -115,11 +115,11 @@ pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// An accelerator.
-    Device(Device),
+    Device(Box<Device>),
     /// A target, a drafter or a head.
-    Model(Model),
+    Model(Box<Model>),
     /// An engine profile.
-    Engine(Engine),
+    Engine(Box<Engine>),
     /// A study.
     Scenario(Box<Scenario>),
 }
@@ -138,9 +138,9 @@ pub fn entry(search: &SearchPath, kind: Kind, reference: &str) -> Result<(Entry,
     }
     let mut loader = Loader::new(search, None);
     let read = match kind {
-        Kind::Hardware => loader.read(kind, &found, hardware::device).map(Entry::Device),
-        Kind::Models => loader.read(kind, &found, model::model).map(Entry::Model),
-        Kind::Engines | Kind::Scenarios => loader.engine_in(&found).map(Entry::Engine),
+        Kind::Hardware => loader.read(kind, &found, hardware::device).map(Box::new).map(Entry::Device),
+        Kind::Models => loader.read(kind, &found, model::model).map(Box::new).map(Entry::Model),
+        Kind::Engines | Kind::Scenarios => loader.engine_in(&found).map(Box::new).map(Entry::Engine),
     };
     read.map(|entry| (entry, source)).ok_or(loader.mistakes)
 }

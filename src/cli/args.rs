@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
 use crate::units::Probability;
-use crate::words::{ColorChoice, FileForm, Format, Kind, ListFormat};
+use crate::words::{ColorChoice, FileForm, Format, Kind, ListFormat, Role};
 
 /// Will speculative decoding pay on your hardware, with which drafter, draft length and up to which load?
 #[derive(Debug, Parser)]
@@ -38,6 +38,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Predicted against measured speedups: how far to trust this program, on published measurements or yours.
     Validate(ValidateArgs),
+    /// A model's file from the configuration that its checkpoint comes with.
+    Import(ImportArgs),
     /// Write a commented scenario to start from.
     Init(InitArgs),
 }
@@ -52,6 +54,7 @@ impl Command {
             Self::Catalog(args) => args.color,
             Self::Explain(args) => args.common.color,
             Self::Validate(args) => args.color,
+            Self::Import(ImportArgs { action: ImportAction::Hf(args) }) => args.color,
             Self::Init(args) => args.color,
         }
     }
@@ -87,6 +90,64 @@ pub enum CatalogAction {
         /// Its id, or the path of a file such as ./my-gpu.toml.
         id: String,
     },
+}
+
+/// Arguments of `import`.
+#[derive(Debug, clap::Args)]
+pub struct ImportArgs {
+    /// From what.
+    #[command(subcommand)]
+    pub action: ImportAction,
+}
+
+/// What is imported.
+#[derive(Debug, Subcommand)]
+pub enum ImportAction {
+    /// A Hugging Face config.json, of a model or of a drafting head.
+    Hf(ImportHfArgs),
+}
+
+/// Arguments of `import hf`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without --out the model's file goes to standard output and the report to standard error.
+
+Examples:
+  specplan import hf config.json --name my-model --out models
+                                                       then: specplan sweep --set target=my-model
+  specplan import hf config.json --format json         counts and report for programs
+  curl -s https://…/config.json | specplan import hf - --name my-model")]
+pub struct ImportHfArgs {
+    /// The config.json; - is standard input.
+    #[arg(value_name = "CONFIG.json")]
+    pub config: PathBuf,
+    /// ModelOpt's hf_quant_config.json beside it, which says how weights are quantised.
+    #[arg(long, value_name = "FILE")]
+    pub sidecar: Option<PathBuf>,
+    /// The id of the model [default: from the name of the file or of its folder].
+    #[arg(long, value_name = "ID")]
+    pub name: Option<String>,
+    /// Folder for the file ID.toml; made if it is not there, and nothing in it is written over.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The model that a head drafts for: an id of the catalog, or a path.
+    #[arg(long, value_name = "ID")]
+    pub target: Option<String>,
+    /// What the model is for [default: as its configuration looks].
+    #[arg(long, value_name = "ROLE")]
+    pub role: Option<Role>,
+    /// A key that changes neither shape nor cost, though it is not known. Repeatable.
+    #[arg(long, value_name = "KEY")]
+    pub ignore: Vec<String>,
+    /// A catalog of your own, in which --target is looked up first.
+    #[arg(long, value_name = "DIR")]
+    pub catalog: Option<PathBuf>,
+    /// What goes to standard output.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ListFormat,
+    /// When to colour.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
 }
 
 /// Arguments of `sweep`.

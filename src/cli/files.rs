@@ -18,6 +18,8 @@ const LARGEST_EARLIER: u64 = 64 << 20;
 
 /// Larger inputs are no table of measurements.
 const LARGEST_INPUT: u64 = 256 << 20;
+/// Larger inputs are no configuration of a model: the largest real ones, with a list for each module, have 1 MiB.
+const LARGEST_CONFIG: u64 = 8 << 20;
 
 /// Reads a whole text that the user names; `-` is standard input.
 ///
@@ -25,13 +27,26 @@ const LARGEST_INPUT: u64 = 256 << 20;
 ///
 /// [`Error::Input`] if it cannot be read, is too large or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, Error> {
+    read_up_to(path, LARGEST_INPUT)
+}
+
+/// Reads the configuration of a model; `-` is standard input.
+///
+/// # Errors
+///
+/// [`Error::Input`] if it cannot be read, is too large or is not UTF-8.
+pub fn read_config(path: &Path) -> Result<String, Error> {
+    read_up_to(path, LARGEST_CONFIG)
+}
+
+fn read_up_to(path: &Path, largest: u64) -> Result<String, Error> {
     let name = path.display();
     let refused = |code, message: String, hint: &str| Error::Input(vec![Diagnostic::error(code, message).hint(hint)]);
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
-        std::io::stdin().take(LARGEST_INPUT + 1).read_to_end(&mut bytes)
+        std::io::stdin().take(largest + 1).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(LARGEST_INPUT + 1).read_to_end(&mut bytes))
+        File::open(path).and_then(|file| file.take(largest + 1).read_to_end(&mut bytes))
     };
     match read {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -40,8 +55,8 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
         Err(error) => {
             Err(refused("unreadable", format!("{name}: cannot be read: {error}"), "check what the path names"))
         }
-        Ok(size) if size as u64 > LARGEST_INPUT => {
-            let message = format!("{name}: larger than {} MiB", LARGEST_INPUT >> 20);
+        Ok(size) if size as u64 > largest => {
+            let message = format!("{name}: larger than {} MiB", largest >> 20);
             Err(refused("too-large", message, "is this the right file?"))
         }
         Ok(_) => String::from_utf8(bytes)
@@ -240,6 +255,15 @@ fn temporary() -> Builder<'static, 'static> {
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder
+}
+
+/// Makes a folder, and those above it, if it is not there.
+///
+/// # Errors
+///
+/// [`Error::File`] if it cannot be made.
+pub fn make_folder(folder: &Path) -> Result<(), Error> {
+    create_dir_all(folder).map_err(at(folder))
 }
 
 /// Writes a new file as a whole; one that is there is left alone.

@@ -100,14 +100,14 @@ impl Shelf<'_> {
 
     fn device(&mut self, id: &str) -> Result<Device, String> {
         match self.entry(Kind::Hardware, id)? {
-            Entry::Device(device) => Ok(device.clone()),
+            Entry::Device(device) => Ok((**device).clone()),
             _ => Err(format!("`{id}` is no hardware")),
         }
     }
 
     fn model(&mut self, id: &str) -> Result<Model, String> {
         match self.entry(Kind::Models, id)? {
-            Entry::Model(model) => Ok(model.clone()),
+            Entry::Model(model) => Ok((**model).clone()),
             _ => Err(format!("`{id}` is no model")),
         }
     }
@@ -117,7 +117,7 @@ impl Shelf<'_> {
             return Ok(engine.clone());
         }
         match self.entry(Kind::Engines, id)? {
-            Entry::Engine(engine) => Ok(engine.clone()),
+            Entry::Engine(engine) => Ok((**engine).clone()),
             _ => Err(format!("`{id}` is no engine")),
         }
     }

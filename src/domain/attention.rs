@@ -1,5 +1,6 @@
 //! How the tokens of a sequence look at each other.
 
+pub use crate::domain::mla::{Index, Mla, NoLatent, Selector};
 pub use crate::domain::recurrent::{Linear, NoState, Ssm, SsmForm};
 
 /// The attention of a layer, or what stands in its place.
@@ -66,7 +67,7 @@ impl Attention {
     pub const fn kv_values(&self) -> f64 {
         match self {
             Self::Gqa(gqa) => gqa.kv_width() + gqa.value_width(),
-            Self::Mla(mla) => mla.latent_width(),
+            Self::Mla(mla) => mla.cached_values(),
             Self::Linear(_) | Self::Ssm(_) | Self::None => 0.0,
         }
     }
@@ -101,7 +102,7 @@ impl Attention {
     pub const fn shared_heads(&self) -> Option<u64> {
         match self {
             Self::Gqa(gqa) => Some(gqa.kv_heads()),
-            Self::Mla(mla) => Some(mla.heads),
+            Self::Mla(mla) => Some(mla.heads()),
             Self::Linear(linear) => Some(linear.key_heads),
             Self::Ssm(ssm) => Some(ssm.splits()),
             Self::None => None,
@@ -109,116 +110,18 @@ impl Attention {
     }
 
     /// Matrix products of a layer that start a kernel each: qkv and o; of a latent one the two that go
-    /// down and up, the two that absorb keys and values, and o; of a linear one qkv with its gate, the two
+    /// down and up, the two that absorb keys and values, and o, and three that select tokens; of a linear one qkv with its gate, the two
     /// numbers of each head, and o; of a state-space layer in and out, with ranked steps two more.
     #[must_use]
     pub const fn products(&self) -> f64 {
         match self {
             Self::Gqa(_) => 2.0,
-            Self::Mla(Mla { q_lora: Some(_), .. }) => 5.0,
-            Self::Mla(_) => 4.0,
+            Self::Mla(mla) => mla.products(),
             Self::Linear(_) => 3.0,
             Self::Ssm(Ssm { form: SsmForm::Heads { .. }, .. }) => 2.0,
             Self::Ssm(_) => 4.0,
             Self::None => 0.0,
         }
-    }
-}
-
-/// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mla {
-    heads: u64,
-    q_lora: Option<u64>,
-    kv_lora: u64,
-    qk_nope: u64,
-    qk_rope: u64,
-    v_head: u64,
-}
-
-/// A width of nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("heads, kv_lora, qk_nope, qk_rope, v_head and q_lora where it is given are at least 1")]
-pub struct NoLatent;
-
-impl Mla {
-    /// Heads over a latent of width `kv_lora`; `q_lora` is the rank of the queries, if they have one.
-    ///
-    /// # Errors
-    ///
-    /// [`NoLatent`] for a zero.
-    pub fn new(
-        heads: u64,
-        q_lora: Option<u64>,
-        kv_lora: u64,
-        [qk_nope, qk_rope, v_head]: [u64; 3],
-    ) -> Result<Self, NoLatent> {
-        if [heads, kv_lora, qk_nope, qk_rope, v_head, q_lora.unwrap_or(1)].contains(&0) {
-            return Err(NoLatent);
-        }
-        Ok(Self { heads, q_lora, kv_lora, qk_nope, qk_rope, v_head })
-    }
-
-    /// Heads, H.
-    #[must_use]
-    pub const fn heads(&self) -> u64 {
-        self.heads
-    }
-
-    /// Values cached of each token: the latent and the rotary key, r + p.
-    #[must_use]
-    pub const fn latent_width(&self) -> f64 {
-        (self.kv_lora + self.qk_rope) as f64
-    }
-
-    /// Width of the latent, r.
-    #[must_use]
-    pub const fn rank(&self) -> f64 {
-        self.kv_lora as f64
-    }
-
-    /// Width of all heads' values, H v.
-    #[must_use]
-    pub const fn output_width(&self) -> f64 {
-        (self.heads * self.v_head) as f64
-    }
-
-    /// Parameters that project queries and the latent.
-    #[must_use]
-    pub const fn projection_params(&self, inputs: f64) -> f64 {
-        let queries = (self.heads * (self.qk_nope + self.qk_rope)) as f64;
-        let latent = inputs * self.latent_width();
-        latent
-            + match self.q_lora {
-                Some(rank) => (inputs + queries) * rank as f64,
-                None => inputs * queries,
-            }
-    }
-
-    /// Of these, what projects down to the ranks: every device of a sliced model keeps it whole.
-    #[must_use]
-    pub const fn down_params(&self, inputs: f64) -> f64 {
-        let queries = match self.q_lora {
-            Some(rank) => inputs * rank as f64,
-            None => 0.0,
-        };
-        inputs * self.latent_width() + queries
-    }
-
-    /// Parameters that turn the latent into keys and values, or that queries and outputs absorb: r H (n + v).
-    #[must_use]
-    pub const fn absorb_params(&self) -> f64 {
-        self.rank() * (self.heads * (self.qk_nope + self.v_head)) as f64
-    }
-
-    /// Scales of the normalisations of query and latent.
-    #[must_use]
-    pub const fn norm_params(&self) -> f64 {
-        let queries = match self.q_lora {
-            Some(rank) => rank as f64,
-            None => 0.0,
-        };
-        self.rank() + queries
     }
 }
 

@@ -7,6 +7,7 @@ use crate::words::{Dtype, Part, Word};
 pub struct Format {
     dtype: Dtype,
     bytes: f64,
+    scale: Option<Scale>,
 }
 
 /// A scale for each of so many values.
@@ -52,7 +53,7 @@ impl Format {
             Dtype::Mxfp4 => 0.5 + 1.0 / 32.0,
             Dtype::Int4 => 0.5 + 2.0 / 128.0,
         };
-        Self { dtype, bytes }
+        Self { dtype, bytes, scale: None }
     }
 
     /// A 4-bit format with scales of one's own.
@@ -65,7 +66,7 @@ impl Format {
         if !four_bits || scale.group == 0 || !(1..=4).contains(&scale.bytes) {
             return Err(NoScale);
         }
-        Ok(Self { dtype, bytes: 0.5 + scale.bytes as f64 / scale.group as f64 })
+        Ok(Self { dtype, bytes: 0.5 + scale.bytes as f64 / scale.group as f64, scale: Some(scale) })
     }
 
     /// Its word.
@@ -78,6 +79,12 @@ impl Format {
     #[must_use]
     pub const fn bytes(&self) -> f64 {
         self.bytes
+    }
+
+    /// Its scales, where they are stated and not the usual ones.
+    #[must_use]
+    pub const fn scale(&self) -> Option<Scale> {
+        self.scale
     }
 }
 
@@ -113,7 +120,7 @@ impl Formats {
     /// The same with a stated mean of bytes for each weight of whatever part, as a quantised file has it.
     #[must_use]
     pub const fn with_weight_bytes(self, bytes: f64) -> Self {
-        let default = Format { dtype: self.default.dtype, bytes };
+        let default = Format { dtype: self.default.dtype, bytes, scale: None };
         Self { default, parts: [None; Part::COUNT], ..self }
     }
 
@@ -121,6 +128,12 @@ impl Formats {
     #[must_use]
     pub const fn weights(&self) -> Dtype {
         self.default.dtype
+    }
+
+    /// The same with its bytes.
+    #[must_use]
+    pub const fn default_format(&self) -> Format {
+        self.default
     }
 
     /// Bytes of such a weight.

@@ -36,6 +36,8 @@ pub enum SsmForm {
         inner: u64,
         /// The rank.
         dt_rank: u64,
+        /// Whether steps and states are normalised (Jamba).
+        inner_norms: bool,
     },
 }
 
@@ -55,6 +57,24 @@ impl Linear {
             return Err(NoState);
         }
         Ok(Self { key_heads, value_heads, key_dim, value_dim, conv })
+    }
+
+    /// Key heads and value heads.
+    #[must_use]
+    pub const fn heads(&self) -> [u64; 2] {
+        [self.key_heads, self.value_heads]
+    }
+
+    /// Widths of a key head and of a value head.
+    #[must_use]
+    pub const fn widths(&self) -> [u64; 2] {
+        [self.key_dim, self.value_dim]
+    }
+
+    /// Tokens of the filter.
+    #[must_use]
+    pub const fn conv(&self) -> u64 {
+        self.conv
     }
 
     /// Width of all values: `V d_v`.
@@ -98,9 +118,27 @@ impl Ssm {
             SsmForm::Heads { heads, head_dim, groups } => {
                 ![heads, head_dim, groups].contains(&0) && heads.is_multiple_of(groups)
             }
-            SsmForm::Ranked { inner, dt_rank } => ![inner, dt_rank].contains(&0),
+            SsmForm::Ranked { inner, dt_rank, .. } => ![inner, dt_rank].contains(&0),
         };
         if sound && state > 0 && conv > 0 { Ok(Self { form, state, conv }) } else { Err(NoState) }
+    }
+
+    /// How its steps are made.
+    #[must_use]
+    pub const fn form(&self) -> SsmForm {
+        self.form
+    }
+
+    /// Values of state for each channel.
+    #[must_use]
+    pub const fn state(&self) -> u64 {
+        self.state
+    }
+
+    /// Tokens of the filter.
+    #[must_use]
+    pub const fn conv(&self) -> u64 {
+        self.conv
     }
 
     /// Channels.
@@ -146,8 +184,9 @@ impl Ssm {
         filter
             + match self.form {
                 SsmForm::Heads { heads, .. } => 3.0 * heads as f64 + self.inner(),
-                SsmForm::Ranked { dt_rank, .. } => {
-                    self.inner() * (self.state + 2) as f64 + (dt_rank + 2 * self.state) as f64
+                SsmForm::Ranked { dt_rank, inner_norms, .. } => {
+                    let norms = if inner_norms { dt_rank + 2 * self.state } else { 0 };
+                    self.inner() * (self.state + 2) as f64 + norms as f64
                 }
             }
     }

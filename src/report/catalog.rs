@@ -202,7 +202,13 @@ fn attention(attention: &Attention) -> String {
             let (heads, kv_heads, width) = (gqa.heads(), gqa.kv_heads(), gqa.head_dim());
             format!("{heads} heads, {kv_heads} KV heads of {width}{values}{shared}{window}{gate}")
         }
-        Attention::Mla(mla) => format!("{} heads over a latent of {}", mla.heads(), mla.latent_width()),
+        Attention::Mla(mla) => {
+            let selected = mla.index().map_or_else(String::new, |index| match &index.selector {
+                Some(one) => format!(", to {} tokens that {} heads of {} select", index.top_k, one.heads, one.dim),
+                None => format!(", to {} tokens that an earlier layer selected", index.top_k),
+            });
+            format!("{} heads over a latent of {}{selected}", mla.heads(), mla.latent_width())
+        }
         Attention::Linear(_) => format!("linear attention, {} values of state", attention.state_values().0),
         Attention::Ssm(_) => format!("a state space of {} values", attention.state_values().0),
         Attention::None => "no attention".to_owned(),
@@ -254,7 +260,7 @@ fn line(label: &str, value: &str) -> String {
 }
 
 /// A whole number with its thousands apart.
-fn count(number: f64) -> String {
+pub(super) fn count(number: f64) -> String {
     let digits = format!("{number:.0}");
     let from_end = digits.len();
     let apart = |(at, digit): (usize, char)| {

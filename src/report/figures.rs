@@ -117,6 +117,11 @@ fn attention(attention: &Attention) -> Value {
             "latent_width": mla.latent_width(),
             "rank": mla.rank(),
             "output_width": mla.output_width(),
+            "index": mla.index().map(|index| json!({
+                "top_k": index.top_k,
+                "heads": index.selector.map(|one| one.heads),
+                "dim": index.selector.map(|one| one.dim),
+            })),
         } }),
         Attention::Linear(linear) => json!({ "linear": {
             "projected_width": linear.projected_width(),

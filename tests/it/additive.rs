@@ -250,12 +250,12 @@ fn h100() -> (Device, Engine) {
     additive.step.value = Seconds::new(1350e-6);
     additive.draft.value = Seconds::new(110e-6);
     additive.round.value = Seconds::new(460e-6);
-    (device, engine)
+    (*device, *engine)
 }
 
 fn target(id: &str) -> Model {
     let Entry::Model(model) = built_in(Kind::Models, id) else { panic!("no model") };
-    model
+    *model
 }
 
 const fn eagle3(draft_vocab: u64) -> DraftSource {

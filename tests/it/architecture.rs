@@ -18,7 +18,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sweep", &["domain", "plan", "rng", "parallel"]),
     ("evidence", &["domain", "cost", "acceptance", "plan", "rng", "parallel"]),
     ("import", &["domain", "diagnostic"]),
-    ("report", &["domain", "rng", "cost", "acceptance", "plan", "sweep", "evidence"]),
+    ("report", &["domain", "rng", "cost", "acceptance", "plan", "sweep", "evidence", "import"]),
     ("catalog", &["domain", "diagnostic", "import"]),
     ("cli", &["*"]),
 ];
@@ -28,6 +28,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("toml", &["catalog"]),
     ("rayon", &["parallel"]),
     ("csv", &["report", "import"]),
+    ("jiter", &["import"]),
     ("plotters", &["report"]),
     ("png", &["report"]),
     ("clap", &["cli", "words", "main"]),

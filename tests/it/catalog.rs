@@ -51,12 +51,12 @@ fn entries(kind: Kind) -> Vec<Entry> {
 }
 
 fn devices() -> Vec<Device> {
-    let device = |entry| if let Entry::Device(device) = entry { Some(device) } else { None };
+    let device = |entry| if let Entry::Device(device) = entry { Some(*device) } else { None };
     entries(Kind::Hardware).into_iter().filter_map(device).collect()
 }
 
 fn models() -> Vec<Model> {
-    let model = |entry| if let Entry::Model(model) = entry { Some(model) } else { None };
+    let model = |entry| if let Entry::Model(model) = entry { Some(*model) } else { None };
     entries(Kind::Models).into_iter().filter_map(model).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cost::ops::gqa::keys;
 use crate::cost::ops::{Ops, Whole, Work};
+use crate::cost::shape::PassShape;
 use crate::domain::attention::Mla;
 use crate::domain::layers::LayerGroup;
 use crate::units::Flops;
@@ -18,6 +19,8 @@ use crate::words::{OpName, Part};
 /// attention  2 H (r + p) + 2 H r FLOPs for each key and new token
 ///            reads (r + p) values of each cached token once whatever q is, writes those of new ones;
 ///            the latent serves all heads, so that every device keeps it whole
+///            selected: keys are the top_k best only, and each new token reads its own; finding them takes
+///            2 H_i d_i FLOPs for each key and reads d_i values of each cached token once
 /// o          2 n H v h FLOPs, its weights once
 /// ```
 ///
@@ -36,15 +39,66 @@ pub(super) fn add(ops: &mut Ops, mla: &Mla, group: &LayerGroup, of: &Whole<'_>) 
     ops.add(OpName::O, product(mla.output_width() * of.layers.hidden()));
     let share = of.model.kv_share(group);
     let kept = share.bytes_per_token * of.placement.cache_share(&group.attention);
-    let each_key = 2.0 * mla.heads() as f64 * (mla.latent_width() + mla.rank());
-    let keys = keys(shape.context, shape.new_tokens_per_seq, None);
+    let looked = looked_at(mla, shape);
     ops.add(
         OpName::Attention,
         Work {
-            flops: Flops::new(count * each_key * shape.batch * keys),
-            kv_read: kept * shape.context * shape.batch,
+            flops: Flops::new(count * looked.flops * shape.batch),
+            kv_read: kept * (looked.values / group.attention.kv_values()) * shape.batch,
             kv_written: kept * tokens,
             ..Work::NONE
         },
     );
+}
+
+/// What the new tokens of one sequence do with what is cached, in one layer.
+struct Looked {
+    flops: f64,
+    /// Cached values that are read.
+    values: f64,
+}
+
+fn looked_at(mla: &Mla, shape: PassShape) -> Looked {
+    let (context, new) = (shape.context, shape.new_tokens_per_seq);
+    let each_key = 2.0 * mla.heads() as f64 * (mla.latent_width() + mla.rank());
+    let all = keys(context, new, None);
+    let Some(index) = mla.index() else {
+        return Looked { flops: each_key * all, values: mla.latent_width() * context };
+    };
+    let top_k = index.top_k as f64;
+    let (scores, scored) = mla.selector().map_or((0.0, 0.0), |selector| {
+        let dim = selector.dim as f64;
+        (2.0 * selector.heads as f64 * dim * all, dim * context)
+    });
+    // Where everything cached is selected, one reading serves all new tokens.
+    let latents = if context <= top_k { context } else { new * top_k };
+    Looked {
+        flops: each_key * keys(context, new, Some(index.top_k)) + scores,
+        values: mla.latent_width() * latents + scored,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::attention::{Index, Selector};
+
+    /// DeepSeek-V3.2, one layer: 64 heads of 128 score 8192 tokens and 2048 are seen.
+    #[test]
+    fn selected_tokens_are_scored_and_then_read() {
+        let selector = Some(Selector { heads: 64, dim: 128 });
+        let dense = Mla::new(128, Some(1536), 512, [128, 64, 128]).unwrap();
+        let sparse = dense.with_index(Index { top_k: 2048, selector }).unwrap();
+        let shape = PassShape { batch: 1.0, new_tokens_per_seq: 1.0, context: 8192.0, scored_per_seq: 1.0 };
+        let near = |got: f64, expected: f64| assert!((got / expected - 1.0).abs() < 1e-12, "{got} is not {expected}");
+        let looked = looked_at(&sparse, shape);
+        near(looked.values, 576.0 * 2048.0 + 128.0 * 8192.0);
+        near(looked.flops, 2.0 * 128.0 * 1088.0 * 2048.0 + 2.0 * 64.0 * 128.0 * 8193.0);
+        near(looked_at(&dense, shape).values, 576.0 * 8192.0);
+        // Three new tokens read their own; a short context is read once.
+        let three = PassShape { new_tokens_per_seq: 3.0, ..shape };
+        near(looked_at(&sparse, three).values, 576.0 * 3.0 * 2048.0 + 128.0 * 8192.0);
+        let short = PassShape { context: 1000.0, ..three };
+        near(looked_at(&sparse, short).values, 704.0 * 1000.0);
+    }
 }

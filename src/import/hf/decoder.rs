@@ -1,0 +1,242 @@
+//! A whole decoder: its width, its vocabulary, its layers.
+
+use crate::diagnostic::Diagnostic;
+use crate::domain::attention::{Attention, Gqa};
+use crate::domain::ffn::Ffn;
+use crate::domain::layers::{Extras, LayerGroup, Layers};
+use crate::import::hf::attention::attention;
+use crate::import::hf::family::{Family, Mixers};
+use crate::import::hf::ffn::ffn;
+use crate::import::hf::layers::{Feed, Mixer, count, feeds, mixers};
+use crate::import::hf::modules::{Main, Mtp, modules};
+use crate::import::hf::reader::Reader;
+use crate::import::hf::report::Small;
+use crate::import::hf::small::counted;
+use crate::import::json::{Json, Value};
+
+const HIDDEN: [&str; 4] = ["hidden_size", "n_embd", "n_embed", "d_model"];
+const VOCAB: [&str; 3] = ["padded_vocab_size", "vocab_size", "n_vocab"];
+
+/// A decoder, and what is counted beside it.
+pub(super) struct Decoder {
+    pub(super) layers: Layers,
+    pub(super) mtp: Option<Mtp>,
+}
+
+/// The width between layers.
+pub(super) fn hidden(reader: &mut Reader<'_>) -> Option<u64> {
+    reader.required("width", &HIDDEN)
+}
+
+/// Tokens in the vocabulary.
+pub(super) fn vocab(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
+    let usual = family.sizes.iter().find(|(key, _)| *key == "vocab_size").map(|(_, size)| *size);
+    reader.count_or("vocabulary", &VOCAB, usual)
+}
+
+/// Reads a decoder.
+pub(super) fn decoder(reader: &mut Reader<'_>, family: &Family) -> Option<Decoder> {
+    let hidden = hidden(reader);
+    let vocab = vocab(reader, family);
+    let tied = tied(reader, family);
+    let each = hidden.and_then(|hidden| layers(reader, family, hidden));
+    let latent = each.as_ref().is_some_and(|each| each.iter().any(|(one, _)| matches!(one, Attention::Mla(_))));
+    let counted = counted(reader, family, latent);
+    let positions = positions(reader, family);
+    let (hidden, vocab, each) = (hidden?, vocab?, each?);
+    let main = Main { layers: &each, extras: counted.extras, rules: &counted.rules, hidden, vocab };
+    let mtp = modules(reader, family, &main);
+    let of_layers = each.iter().flat_map(|(attention, ffn)| counted.rules.of_layer(attention, ffn, hidden));
+    let small: Vec<Small> = of_layers.chain(counted.rules.of_model(hidden, vocab)).collect();
+    let extra_params = small.iter().map(|small| small.count).sum();
+    note_small(reader, small);
+    let extras = Extras { extra_params, positions: positions?, ..counted.extras };
+    let layers = Layers::new(hidden, vocab, tied, grouped(&each), extras).ok()?;
+    Some(Decoder { layers, mtp })
+}
+
+fn note_small(reader: &mut Reader<'_>, small: Vec<Small>) {
+    for one in small {
+        match reader.report.small.iter_mut().find(|known| known.what == one.what) {
+            Some(known) => known.count += one.count,
+            None => reader.report.small.push(one),
+        }
+    }
+}
+
+fn tied(reader: &mut Reader<'_>, family: &Family) -> bool {
+    let what = "embedding and LM head are one table";
+    if let Some(tied) = reader.flag(what, &["tie_word_embeddings"]) {
+        return tied;
+    }
+    reader.infer(what, family.tied, "`tie_word_embeddings` is absent; the class of this model_type has it so");
+    family.tied
+}
+
+/// Learned positions.
+fn positions(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
+    let Some(more) = family.positions else { return Some(0) };
+    let keys = ["n_positions", "max_position_embeddings", "n_ctx"];
+    Some(reader.required("learned positions", &keys)? + more)
+}
+
+/// Attention and feed-forward part of each layer, in order.
+pub(super) fn layers(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Vec<(Attention, Ffn)>> {
+    match family.mixers {
+        Mixers::Pruned => return pruned(reader, family, hidden),
+        Mixers::Letters => {
+            let kinds = blocks(reader)?;
+            return assemble(reader, family, hidden, &kinds);
+        }
+        _ => {}
+    }
+    let count = count(reader)?;
+    let (mixers, feeds) = (mixers(reader, family, count), feeds(reader, family, count));
+    let without_ffn = family.mixers == Mixers::StateSpaces;
+    let pair = |(mixer, feed)| (mixer, if without_ffn { Feed::None } else { feed });
+    let kinds: Vec<(Mixer, Feed)> = mixers?.into_iter().zip(feeds?).map(pair).collect();
+    assemble(reader, family, hidden, &kinds)
+}
+
+/// Reads each kind once.
+fn assemble(
+    reader: &mut Reader<'_>,
+    family: &Family,
+    hidden: u64,
+    kinds: &[(Mixer, Feed)],
+) -> Option<Vec<(Attention, Ffn)>> {
+    let mut attentions: Vec<(Mixer, Option<Attention>)> = Vec::new();
+    let mut ffns: Vec<(Feed, Option<Ffn>)> = Vec::new();
+    for (mixer, feed) in kinds {
+        if !attentions.iter().any(|(known, _)| known == mixer) {
+            attentions.push((*mixer, attention(reader, family, *mixer, hidden)));
+        }
+        if !ffns.iter().any(|(known, _)| known == feed) {
+            ffns.push((*feed, ffn(reader, family, *feed, hidden)));
+        }
+    }
+    let of = |(mixer, feed): &(Mixer, Feed)| {
+        let attention = attentions.iter().find(|(known, _)| known == mixer)?.1?;
+        Some((attention, ffns.iter().find(|(known, _)| known == feed)?.1?))
+    };
+    kinds.iter().map(of).collect()
+}
+
+/// Blocks of one part each: M a state space, * attention, - a dense part, E a mixture (Nemotron-H).
+fn blocks(reader: &mut Reader<'_>) -> Option<Vec<(Mixer, Feed)>> {
+    let keys = ["hybrid_override_pattern", "layers_block_type"];
+    let Some(found) = reader.find(&keys) else { return reader.missing("kinds of blocks", &keys) };
+    reader.note("kinds of blocks", &found.path, found.node);
+    let words: Vec<String> = match &found.node.value {
+        Value::Text(text) => text.chars().map(String::from).collect(),
+        Value::List(items) => items.iter().map(|item| item.text().unwrap_or_default().to_owned()).collect(),
+        _ => Vec::new(),
+    };
+    let kind = |word: &String| match word.as_str() {
+        "M" | "mamba" | "linear_attention" => Some((Mixer::StateSpace, Feed::None)),
+        "*" | "attention" | "full_attention" => Some((Mixer::Full, Feed::None)),
+        "-" | "mlp" => Some((Mixer::None, Feed::Dense)),
+        "E" | "moe" => Some((Mixer::None, Feed::Experts)),
+        _ => None,
+    };
+    let kinds: Option<Vec<(Mixer, Feed)>> = words.iter().map(kind).collect();
+    let count = reader.count("layers", &["num_hidden_layers"]);
+    match kinds {
+        Some(kinds) if count.is_none_or(|count| count == kinds.len() as u64) && !kinds.is_empty() => Some(kinds),
+        Some(kinds) => {
+            let message = format!("`{}` names {} blocks of {}", found.path, kinds.len(), count.unwrap_or_default());
+            reader.problem(Diagnostic::error("conflict", message), found.node)
+        }
+        None => {
+            let message = format!("`{}` holds a kind of block that cannot be priced", found.path);
+            let hint = "priced are M (state space), * (attention), - (dense) and E (experts)";
+            reader.problem(Diagnostic::error("unpriced", message).hint(hint), found.node)
+        }
+    }
+}
+
+/// Layers that were pruned one by one: `block_configs`, with widths in steps of 256.
+fn pruned(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Vec<(Attention, Ffn)>> {
+    let Some((found, items)) = reader.list("layers, one by one", &["block_configs"]) else {
+        return reader.missing("layers, one by one", &["block_configs"]);
+    };
+    reader.count("layers", &["num_hidden_layers"]);
+    let heads = reader.required("heads", &["num_attention_heads"])?;
+    let head_dim = match reader.count("width of a head", &["head_dim"]) {
+        Some(width) => width,
+        None if hidden.is_multiple_of(heads) => {
+            reader.infer("width of a head", hidden / heads, "no key says: hidden width by heads");
+            hidden / heads
+        }
+        None => return reader.missing("width of a head", &["head_dim"]),
+    };
+    reader.infer("feed-forward widths", "2 ffn_mult h / 3, up to a multiple of 256", "as the release rounds them");
+    let one = |reader: &mut Reader<'_>, item: &Json| {
+        let part = |name: &str| item.get(name);
+        let dropped = |name: &str| {
+            part(name).and_then(|part| part.get("no_op")).is_some_and(|node| node.value == Value::Flag(true))
+        };
+        let linear = |name: &str| {
+            part(name)
+                .and_then(|part| part.get("replace_with_linear"))
+                .is_some_and(|node| node.value == Value::Flag(true))
+        };
+        if linear("attention") || linear("ffn") {
+            let message = format!("`{}` replaces a part by a linear one, which cannot be priced", found.path);
+            return reader.problem(Diagnostic::error("unpriced", message), item);
+        }
+        let attention = if dropped("attention") {
+            Attention::None
+        } else {
+            let group = part("attention").and_then(|part| part.get("n_heads_in_group")).and_then(Json::whole);
+            let kv_heads =
+                group.and_then(|group| u64::try_from(group).ok()).filter(|group| *group > 0).map(|group| heads / group);
+            match kv_heads.map(|kv_heads| Gqa::new(heads, kv_heads, head_dim, None)) {
+                Some(Ok(gqa)) => Attention::Gqa(gqa),
+                _ => {
+                    let message = format!("`{}` has a layer without a usable `n_heads_in_group`", found.path);
+                    return reader.problem(Diagnostic::error("conflict", message), item);
+                }
+            }
+        };
+        let width = if dropped("ffn") {
+            Some(Ffn::None)
+        } else {
+            pruned_width(item, hidden).map(|intermediate| Ffn::Gated { intermediate })
+        };
+        match width {
+            Some(ffn) => Some((attention, ffn)),
+            None => {
+                let message = format!("`{}` has a layer without a usable `ffn_mult`", found.path);
+                reader.problem(Diagnostic::error("conflict", message), item)
+            }
+        }
+    };
+    debug_assert!(family.gated, "pruned decoders have gated parts");
+    let all: Vec<Option<(Attention, Ffn)>> = items.iter().map(|item| one(reader, item)).collect();
+    all.into_iter().collect()
+}
+
+/// `ffn_mult x 2 h / 3`, rounded up to a multiple of 256.
+fn pruned_width(item: &Json, hidden: u64) -> Option<u64> {
+    let node = item.get("ffn")?.get("ffn_mult")?;
+    let times = match node.value {
+        Value::Number(times) => times,
+        Value::Whole(times) => times as f64,
+        _ => return None,
+    };
+    let width = (2.0 * times * hidden as f64 / 3.0).floor();
+    (1.0..=1e7).contains(&width).then(|| (width as u64).div_ceil(256) * 256)
+}
+
+/// Equal layers together, in the order in which they come first.
+pub(super) fn grouped(each: &[(Attention, Ffn)]) -> Vec<LayerGroup> {
+    let mut groups: Vec<LayerGroup> = Vec::new();
+    for (attention, ffn) in each {
+        match groups.iter_mut().find(|group| group.attention == *attention && group.ffn == *ffn) {
+            Some(group) => group.count += 1,
+            None => groups.push(LayerGroup { count: 1, attention: *attention, ffn: *ffn }),
+        }
+    }
+    groups
+}

@@ -1,0 +1,47 @@
+//! Decoders that several families build on.
+
+use crate::import::hf::family::{Family, LLAMA, Mixers, Modules, Norms, QkNorm, Small, Switch, Windows};
+use crate::words::NormKind;
+
+pub(super) const ALWAYS: Switch = Switch::Always;
+pub(super) const NEVER: Switch = Switch::Never;
+
+/// A decoder as GPT-2 has it: shifts and biases everywhere, two matrices, one table for both ends.
+pub(super) const GPT2: Family = Family {
+    norm: NormKind::Layer,
+    gated: false,
+    qkv_bias: ALWAYS,
+    out_bias: ALWAYS,
+    mlp_bias: ALWAYS,
+    tied: true,
+    four_times: true,
+    positions: Some(0),
+    ..LLAMA
+};
+/// A decoder as Qwen3 has it: Llama's with normalised queries and keys.
+pub(super) const QWEN3: Family =
+    Family { qk_norm: Some((QkNorm::Heads, ALWAYS)), head_dim: Some(128), windows: Windows::Switched, ..LLAMA };
+/// A decoder as Qwen3-Next has it: linear attention in three of four layers, gated outputs.
+pub(super) const QWEN3_NEXT: Family = Family {
+    head_dim: Some(256),
+    windows: Windows::Never,
+    mixers: Mixers::Interval,
+    output_gate: Switch::Key("attn_output_gate", true),
+    ..QWEN3
+};
+/// A decoder as DeepSeek-V3 has it.
+pub(super) const DEEPSEEK_V3: Family = Family {
+    small: &[Small::RouterBiasText("topk_method", "noaux_tc", true)],
+    modules: Modules::KeyedWithCopies,
+    ..LLAMA
+};
+/// A decoder as Gemma-3 has it: four norms a layer, a window in five of six layers.
+pub(super) const GEMMA3: Family = Family {
+    norms: Norms::Each(4),
+    qk_norm: Some((QkNorm::Heads, ALWAYS)),
+    tied: true,
+    head_dim: Some(256),
+    sizes: &[("vocab_size", 262_208), ("num_attention_heads", 8), ("num_key_value_heads", 4), ("sliding_window", 4096)],
+    windows: Windows::AllBut("sliding_window_pattern", 6),
+    ..LLAMA
+};

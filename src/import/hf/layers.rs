@@ -1,0 +1,364 @@
+//! What each layer is made of, in order.
+
+use crate::diagnostic::Diagnostic;
+use crate::import::hf::family::{Family, Mixers, Sparse, Switch, Windows};
+use crate::import::hf::reader::Reader;
+use crate::import::json::{Json, Value};
+
+/// What a layer has in the place of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mixer {
+    /// Attention to everything before.
+    Full,
+    /// Attention to what an earlier layer selected.
+    Shared,
+    /// Attention within a window.
+    Window,
+    /// Attention within chunks, written as a window.
+    Chunk,
+    /// Linear attention.
+    Linear,
+    /// A state space.
+    StateSpace,
+    /// Nothing.
+    None,
+}
+
+/// What kind of feed-forward part a layer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Feed {
+    Dense,
+    Experts,
+    None,
+}
+
+/// More layers than any model has.
+const MOST_LAYERS: u64 = 10_000;
+
+pub(super) const LAYERS: [&str; 4] = ["num_hidden_layers", "n_layer", "num_layers", "n_layers"];
+pub(super) const EXPERTS: [&str; 6] = [
+    "n_routed_experts",
+    "num_experts",
+    "num_local_experts",
+    "moe_num_experts",
+    "ffn_config.moe_num_experts",
+    "num_routed_experts",
+];
+
+/// How many layers there are.
+pub(super) fn count(reader: &mut Reader<'_>) -> Option<u64> {
+    let count = reader.required("layers", &LAYERS)?;
+    if count <= MOST_LAYERS {
+        return Some(count);
+    }
+    let found = reader.find(&LAYERS)?;
+    let message = format!("`{}` is {count}: no model has more than {MOST_LAYERS} layers", found.path);
+    reader.problem(Diagnostic::error("out-of-range", message), found.node)
+}
+
+/// Whether a switch is on.
+pub(super) fn on(reader: &mut Reader<'_>, what: &'static str, switch: Switch) -> bool {
+    match switch {
+        Switch::Never => false,
+        Switch::Always => {
+            reader.infer(what, true, "the class of this model_type always has it");
+            true
+        }
+        Switch::Key(key, usual) => said(reader, what, key, usual, |on| on),
+        Switch::NotKey(key, usual) => said(reader, what, key, !usual, |off| !off),
+    }
+}
+
+fn said(reader: &mut Reader<'_>, what: &'static str, key: &'static str, usual: bool, of: fn(bool) -> bool) -> bool {
+    if let Some(flag) = reader.flag(what, &[key]) {
+        return of(flag);
+    }
+    if usual {
+        reader.infer(what, usual, format!("`{key}` is absent; the class of this model_type has it so"));
+    }
+    usual
+}
+
+/// The mixer of each layer. Where tokens are selected, some layers take over what an earlier one selected.
+pub(super) fn mixers(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Vec<Mixer>> {
+    let mixers = before_selection(reader, family, layers)?;
+    if !reader.has(&["index_topk"]) {
+        return Some(mixers);
+    }
+    let own = selecting(reader, layers)?;
+    let of = |(mixer, own): (Mixer, bool)| if mixer == Mixer::Full && !own { Mixer::Shared } else { mixer };
+    Some(mixers.into_iter().zip(own).map(of).collect())
+}
+
+/// Which layers select tokens themselves: named one by one, or the first and then each n-th (GLM-5.2).
+fn selecting(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<bool>> {
+    if reader.has(&["indexer_types"]) {
+        let (found, items) = reader.list("layers that select tokens", &["indexer_types"])?;
+        if items.len() as u64 == layers {
+            return Some(items.iter().map(|item| item.text() != Some("shared")).collect());
+        }
+        let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
+        return reader.problem(Diagnostic::error("conflict", message), found.node);
+    }
+    let each = reader.count("every n-th layer selects tokens", &["index_topk_freq"]).unwrap_or(1);
+    let offset = reader.count_from("layers that select before", &["index_skip_topk_offset"], 0).unwrap_or(2);
+    let own = |at: u64| (at + 1).saturating_sub(offset).is_multiple_of(each);
+    Some((0..layers).map(own).collect())
+}
+
+fn before_selection(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Vec<Mixer>> {
+    if let Some(kinds) = listed(reader, family, layers) {
+        return kinds;
+    }
+    match family.mixers {
+        Mixers::Attention | Mixers::Pruned | Mixers::Letters => windows(reader, family, layers),
+        Mixers::StateSpaces => Some(vec![Mixer::StateSpace; layers as usize]),
+        Mixers::Interval => {
+            let each = reader.count_or("every n-th layer attends", &["full_attention_interval"], Some(4))?;
+            Some(pick(layers, |at| (at + 1) % each == 0, Mixer::Full, Mixer::Linear))
+        }
+        Mixers::Period => {
+            let period = reader.count_or("period of attention", &["attn_layer_period"], Some(8))?;
+            let offset = reader.count_from("offset of attention", &["attn_layer_offset"], 0).unwrap_or(4);
+            Some(pick(layers, |at| at % period == offset, Mixer::Full, Mixer::StateSpace))
+        }
+        Mixers::Listed => {
+            let at = indices(reader, "layers that attend", &["attn_layer_indices"], layers)?.unwrap_or_default();
+            Some(pick(layers, |layer| at.contains(&layer), Mixer::Full, Mixer::StateSpace))
+        }
+    }
+}
+
+fn pick<T: Copy>(layers: u64, is: impl Fn(u64) -> bool, yes: T, no: T) -> Vec<T> {
+    (0..layers).map(|at| if is(at) { yes } else { no }).collect()
+}
+
+/// Kinds by name: `layer_types` and its like. `Some(None)` if they are wrong.
+fn listed(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Option<Vec<Mixer>>> {
+    let keys = ["layer_types", "layers_block_type"];
+    if !reader.has(&keys) {
+        return None;
+    }
+    let Some((found, items)) = reader.list("kinds of layers", &keys) else { return Some(None) };
+    if items.len() as u64 != layers {
+        let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
+        reader.problem::<()>(Diagnostic::error("conflict", message), found.node);
+        return Some(None);
+    }
+    let recurrent = matches!(family.mixers, Mixers::Listed | Mixers::Period);
+    let kinds: Vec<Option<Mixer>> = items.iter().map(|item| by_name(reader, item, &found.path, recurrent)).collect();
+    Some(kinds.into_iter().collect())
+}
+
+fn by_name(reader: &mut Reader<'_>, item: &Json, path: &str, recurrent: bool) -> Option<Mixer> {
+    match item.text() {
+        Some("full_attention" | "attention" | "indexed_attention" | "deepseek_sparse_attention") => Some(Mixer::Full),
+        Some("sliding_attention") => Some(Mixer::Window),
+        Some("chunked_attention") => Some(Mixer::Chunk),
+        Some("mamba" | "mamba2") => Some(Mixer::StateSpace),
+        Some("linear_attention") if recurrent => Some(Mixer::StateSpace),
+        Some("linear_attention") => Some(Mixer::Linear),
+        _ => {
+            let message = format!("`{path}` names a layer of kind {}, which cannot be priced", item.shown());
+            let hint = "priced are full_attention, sliding_attention, chunked_attention, linear_attention and mamba";
+            reader.problem(Diagnostic::error("unpriced", message).hint(hint), item)
+        }
+    }
+}
+
+/// Which layers attend within a window, where no list names them.
+fn windows(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Vec<Mixer>> {
+    let all = |mixer: Mixer| Some(vec![mixer; layers as usize]);
+    match family.windows {
+        Windows::Never => all(Mixer::Full),
+        Windows::All if reader.has(&["sliding_window"]) => all(Mixer::Window),
+        Windows::All => all(Mixer::Full),
+        Windows::Switched => {
+            let used = reader.flag("whether windows are used", &["use_sliding_window"]).unwrap_or(false);
+            if !used || !reader.has(&["sliding_window"]) {
+                return all(Mixer::Full);
+            }
+            let first = reader.count_from("layers before windows", &["max_window_layers"], 0).unwrap_or(0);
+            Some(pick(layers, |at| at >= first, Mixer::Window, Mixer::Full))
+        }
+        Windows::AllBut(key, usual) => {
+            let each = reader.count_or("every n-th layer sees all", &[key, "_sliding_window_pattern"], Some(usual))?;
+            Some(pick(layers, |at| (at + 1) % each == 0, Mixer::Full, Mixer::Window))
+        }
+        Windows::Letters => letters(reader, layers),
+        Windows::Repeats => repeats(reader, layers),
+        Windows::Ones => {
+            let ones = indices_of_ones(reader, layers)?;
+            Some(ones.into_iter().map(|window| if window { Mixer::Window } else { Mixer::Full }).collect())
+        }
+        Windows::Chunks(each) => {
+            reader.infer("every n-th layer sees all", each, "the class of this model_type has it so");
+            Some(pick(layers, |at| (at + 1) % each == 0, Mixer::Full, Mixer::Chunk))
+        }
+    }
+}
+
+/// "LLLG" or a number: windows but for each n-th layer, and the last.
+fn letters(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Mixer>> {
+    let Some(found) = reader.find(&["sliding_window_pattern"]) else {
+        return Some(vec![Mixer::Full; layers as usize]);
+    };
+    let each = match &found.node.value {
+        Value::Text(text) if !text.is_empty() && text.chars().all(|c| matches!(c, 'L' | 'G')) => {
+            reader.note("layers with a window", &found.path, found.node);
+            let marks: Vec<bool> = text.chars().map(|c| c == 'L').collect();
+            let last = layers - 1;
+            let is = |at: u64| marks[at as usize % marks.len()] && at != last;
+            return Some(pick(layers, is, Mixer::Window, Mixer::Full));
+        }
+        _ => reader.whole("every n-th layer sees all", &found, 1)?,
+    };
+    Some(pick(layers, |at| (at + 1) % each != 0 && at + 1 != layers, Mixer::Window, Mixer::Full))
+}
+
+/// `[[["global", "local"], 12]]`.
+fn repeats(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Mixer>> {
+    let (found, items) = match reader.list("kinds of layers", &["attention_types"]) {
+        Some(read) => read,
+        None if reader.has(&["attention_types"]) => return None,
+        None => return reader.missing("kinds of layers", &["attention_types"]),
+    };
+    let mut kinds = Vec::new();
+    for item in items {
+        let pair = item.items().unwrap_or_default();
+        let (names, count) = (pair.first().and_then(Json::items), pair.get(1).and_then(Json::whole));
+        for _ in 0..count.unwrap_or(0).clamp(0, MOST_LAYERS as i64) {
+            kinds.extend(names.unwrap_or_default().iter().map(|name| name.text() == Some("local")));
+        }
+    }
+    if kinds.len() as u64 != layers {
+        let message = format!("`{}` names {} layers of {layers}", found.path, kinds.len());
+        return reader.problem(Diagnostic::error("conflict", message), found.node);
+    }
+    Some(kinds.into_iter().map(|local| if local { Mixer::Window } else { Mixer::Full }).collect())
+}
+
+fn indices_of_ones(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<bool>> {
+    let Some((found, items)) = reader.list("layers with a window", &["hybrid_layer_pattern"]) else {
+        return reader.missing("layers with a window", &["hybrid_layer_pattern", "layer_types"]);
+    };
+    if items.len() as u64 != layers {
+        let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
+        return reader.problem(Diagnostic::error("conflict", message), found.node);
+    }
+    Some(items.iter().map(|item| item.whole() == Some(1)).collect())
+}
+
+/// Layers named by their places, from 0: a list, or a text with commas. `Some(None)` if no key has them.
+pub(super) fn indices(
+    reader: &mut Reader<'_>,
+    what: &'static str,
+    keys: &[&str],
+    layers: u64,
+) -> Option<Option<Vec<u64>>> {
+    let Some(found) = reader.find(keys) else { return Some(None) };
+    let parsed: Option<Vec<i64>> = match &found.node.value {
+        Value::List(items) => items.iter().map(Json::whole).collect(),
+        Value::Text(text) => text.split(',').map(|part| part.trim().parse().ok()).collect(),
+        _ => None,
+    };
+    let within = |at: &i64| (0..layers as i64).contains(at);
+    match parsed {
+        Some(at) if at.iter().all(within) => {
+            reader.note(what, &found.path, found.node);
+            Some(Some(at.into_iter().map(|at| at as u64).collect()))
+        }
+        _ => {
+            let message = format!("`{}` must list layers from 0 to {} ({what})", found.path, layers - 1);
+            reader.problem(Diagnostic::error("wrong-type", message), found.node)
+        }
+    }
+}
+
+/// The feed-forward part of each layer.
+pub(super) fn feeds(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Vec<Feed>> {
+    let experts = reader.count_from("experts", &EXPERTS, 0).unwrap_or(0);
+    if experts <= 1 && !reader.has(&["mlp_layer_types"]) {
+        return Some(vec![Feed::Dense; layers as usize]);
+    }
+    if reader.has(&["mlp_layer_types"]) {
+        return named_feeds(reader, layers);
+    }
+    if let Some(at) = indices(reader, "layers with experts", &["moe_layers", "moe_layers_enum"], layers)? {
+        return Some(pick(layers, |layer| at.contains(&layer), Feed::Experts, Feed::Dense));
+    }
+    match family.sparse {
+        Sparse::ByKeys => by_keys(reader, layers),
+        Sparse::Each(key, usual) => {
+            let each = reader.count_or("every n-th layer has experts", &[key], Some(usual))?;
+            Some(pick(layers, |at| (at + 1) % each == 0, Feed::Experts, Feed::Dense))
+        }
+        Sparse::Period => {
+            let period = reader.count_or("period of experts", &["expert_layer_period"], Some(2))?;
+            let offset = reader.count_from("offset of experts", &["expert_layer_offset"], 0).unwrap_or(1);
+            Some(pick(layers, |at| at % period == offset, Feed::Experts, Feed::Dense))
+        }
+        Sparse::Range => {
+            let first = reader.count_from("first layer with experts", &["moe_layer_start_index"], 0).unwrap_or(1);
+            let last = match reader.find(&["moe_layer_end_index"]).map(|found| (found.node.whole(), found)) {
+                // Minus one means the last layer.
+                None | Some((Some(-1), _)) => layers - 1,
+                Some((_, found)) => reader.whole("last layer with experts", &found, 0)?,
+            };
+            let each = reader.count("interval of experts", &["moe_layer_interval"]).unwrap_or(1);
+            let is = |at: u64| (at + 1).is_multiple_of(each) && (first..=last).contains(&at);
+            Some(pick(layers, is, Feed::Experts, Feed::Dense))
+        }
+    }
+}
+
+fn named_feeds(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Feed>> {
+    let (found, items) = reader.list("feed-forward parts", &["mlp_layer_types"])?;
+    if items.len() as u64 != layers {
+        let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
+        return reader.problem(Diagnostic::error("conflict", message), found.node);
+    }
+    let kind = |reader: &mut Reader<'_>, item: &Json| match item.text() {
+        Some("dense") => Some(Feed::Dense),
+        Some("sparse" | "moe") => Some(Feed::Experts),
+        _ => {
+            let message = format!("`{}` names a part of kind {}, which cannot be priced", found.path, item.shown());
+            reader.problem(Diagnostic::error("unpriced", message).hint("priced are dense and sparse"), item)
+        }
+    };
+    let kinds: Vec<Option<Feed>> = items.iter().map(|item| kind(reader, item)).collect();
+    kinds.into_iter().collect()
+}
+
+/// Layers with experts as most families say it: after the first dense ones, at a step, but for listed ones.
+fn by_keys(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Feed>> {
+    let dense = ["first_k_dense_replace", "num_dense_layers", "n_dense_layers"];
+    let first = reader.count_from("dense layers before those with experts", &dense, 0).unwrap_or(0);
+    let step = reader.count("every n-th layer has experts", &["decoder_sparse_step"]).unwrap_or(1);
+    let only = indices(reader, "layers without experts", &["mlp_only_layers"], layers)?.unwrap_or_default();
+    let listed = match reader.find(&["moe_layer_freq"]) {
+        Some(found) => match found.node.items() {
+            Some(items) if items.len() as u64 == layers => {
+                reader.note("layers with experts", &found.path, found.node);
+                Frequency::Each(items.iter().map(|item| item.whole().unwrap_or(0) != 0).collect())
+            }
+            Some(items) => {
+                let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
+                return reader.problem(Diagnostic::error("conflict", message), found.node);
+            }
+            None => Frequency::Step(reader.whole("every n-th layer has experts", &found, 1)?),
+        },
+        None => Frequency::Step(1),
+    };
+    let frequent = |at: u64| match &listed {
+        Frequency::Each(each) => each[at as usize],
+        Frequency::Step(step) => at.is_multiple_of(*step),
+    };
+    let is = |at: u64| at >= first && (at + 1).is_multiple_of(step) && !only.contains(&at) && frequent(at);
+    Some(pick(layers, is, Feed::Experts, Feed::Dense))
+}
+
+enum Frequency {
+    Each(Vec<bool>),
+    Step(u64),
+}

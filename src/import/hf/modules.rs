@@ -1,0 +1,73 @@
+//! Layers for multi-token prediction, which are counted beside the main model.
+
+use crate::domain::attention::Attention;
+use crate::domain::ffn::Ffn;
+use crate::domain::head::Head;
+use crate::domain::layers::{Extras, LayerGroup, Layers};
+use crate::import::hf::family::{Family, Modules};
+use crate::import::hf::reader::Reader;
+use crate::import::hf::small::Rules;
+use crate::words::HeadKind;
+
+const KEYS: [&str; 4] = ["num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers", "num_mtp_modules"];
+
+/// What multi-token prediction adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mtp {
+    /// Modules.
+    pub modules: u64,
+    /// Parameters of all of them.
+    pub params: u64,
+    /// Parameters of the copies of embedding and LM head that the checkpoint holds for them.
+    pub copies: u64,
+}
+
+/// A decoder whose modules are counted.
+pub(super) struct Main<'a> {
+    pub(super) layers: &'a [(Attention, Ffn)],
+    pub(super) extras: Extras,
+    pub(super) rules: &'a Rules,
+    pub(super) hidden: u64,
+    pub(super) vocab: u64,
+}
+
+/// A module selects tokens itself where its model does.
+fn selects(attention: &Attention) -> bool {
+    !matches!(attention, Attention::Mla(mla) if mla.index().is_some_and(|index| index.selector.is_none()))
+}
+
+/// Counts the modules, each a layer such as the last that sees all, with what joins embedding and hidden state.
+pub(super) fn modules(reader: &mut Reader<'_>, family: &Family, main: &Main<'_>) -> Option<Mtp> {
+    let stated = reader.count_from("modules for multi-token prediction", &KEYS, 0);
+    let modules = match (family.modules, stated) {
+        (Modules::Implied, None) => {
+            reader.infer(
+                "modules for multi-token prediction",
+                1,
+                "this model_type is released with one; no key says so",
+            );
+            reader.warn(
+                "no key announces the module for multi-token prediction: it is counted because of the model_type",
+            );
+            1
+        }
+        (_, None | Some(0)) => return None,
+        (Modules::Unknown, Some(_)) => {
+            reader.warn(
+                "what modules for multi-token prediction are made of is not known for this model_type: not counted",
+            );
+            return None;
+        }
+        (_, Some(modules)) => modules,
+    };
+    let attention = main.layers.iter().rev().find(|(attention, _)| attention.sees_all() && selects(attention))?.0;
+    let ffn = main.layers.last()?.1;
+    let small: u64 = main.rules.of_layer(&attention, &ffn, main.hidden).iter().map(|small| small.count).sum();
+    let extras = Extras { extra_params: small, positions: 0, ..main.extras };
+    let group = LayerGroup { count: 1, attention, ffn };
+    let head = Head { kind: HeadKind::Mtp, draft_vocab: None, copies: modules, reads: None };
+    let layers = Layers::new(main.hidden, main.vocab, false, vec![group], extras).ok()?.as_head(head);
+    let params = layers.params().total() as u64;
+    let copies = if family.modules == Modules::KeyedWithCopies { modules * 2 * main.vocab * main.hidden } else { 0 };
+    Some(Mtp { modules, params, copies })
+}

@@ -1,0 +1,264 @@
+//! Keys of a configuration under their many names, with a note of everything that was read.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Place, Source};
+use crate::import::hf::report::{Inferred, Read, Report};
+use crate::import::json::{Json, Value};
+
+/// Where decoders of multimodal models and of drafting heads keep their keys.
+const NESTS: [&[&str]; 6] = [
+    &["text_config"],
+    &["language_config"],
+    &["llm_config"],
+    &["transformer_layer_config"],
+    &["thinker_config", "text_config"],
+    &["thinker_config"],
+];
+/// Keys that may stand outside the nest and mean the decoder.
+const SHARED: [&str; 14] = [
+    "tie_word_embeddings",
+    "dtype",
+    "torch_dtype",
+    "quantization_config",
+    "compression_config",
+    "vocab_size",
+    "model_type",
+    "architectures",
+    "num_nextn_predict_layers",
+    "mtp_num_hidden_layers",
+    "draft_vocab_size",
+    "block_size",
+    "aux_hidden_state_layer_ids",
+    "target_hidden_size",
+];
+/// The largest width or count, as in a model's file.
+pub(super) const LARGEST_COUNT: i64 = 1 << 24;
+
+/// A configuration that is being read.
+pub(super) struct Reader<'j> {
+    source: Arc<Source>,
+    /// Paths and tables, the decoder's own first.
+    tables: Vec<(String, &'j Json)>,
+    root: &'j Json,
+    used: HashSet<String>,
+    pub(super) report: Report,
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+/// A value that was found.
+#[derive(Clone)]
+pub(super) struct Found<'j> {
+    pub(super) path: String,
+    pub(super) node: &'j Json,
+}
+
+impl<'j> Reader<'j> {
+    /// Finds the decoder's table.
+    pub(super) fn new(root: &'j Json, source: &Arc<Source>) -> Self {
+        let nest = NESTS.iter().find_map(|keys| {
+            let node = keys.iter().try_fold(root, |node, key| node.get(key))?;
+            matches!(node.value, Value::Table(_)).then(|| (format!("{}.", keys.join(".")), node))
+        });
+        let mut tables: Vec<(String, &Json)> = nest.into_iter().collect();
+        tables.push((String::new(), root));
+        Self {
+            source: Arc::clone(source),
+            tables,
+            root,
+            used: HashSet::new(),
+            report: Report::default(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The path of the decoder's table, empty where it is the whole text.
+    pub(super) fn nest(&self) -> &str {
+        self.tables.first().map_or("", |(path, _)| path.trim_end_matches('.'))
+    }
+
+    /// The whole text.
+    pub(super) const fn root(&self) -> &'j Json {
+        self.root
+    }
+
+    /// A place in the text.
+    pub(super) fn place(&self, node: &Json) -> Place {
+        Place { source: Arc::clone(&self.source), span: node.span.clone() }
+    }
+
+    /// The first of some keys that has a value; a dotted key lies in a table of its own. All of them count as read.
+    pub(super) fn find(&mut self, keys: &[&str]) -> Option<Found<'j>> {
+        let mut found = None;
+        for (at, (prefix, table)) in self.tables.iter().enumerate() {
+            for key in keys {
+                let own = at == 0 || SHARED.contains(key);
+                let node = key.split('.').try_fold(*table, |node, part| node.get(part));
+                let Some(node) = node.filter(|_| own) else { continue };
+                let path = format!("{prefix}{key}");
+                self.used.insert(path.clone());
+                if found.is_none() && !node.is_null() {
+                    found = Some(Found { path, node });
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether one of some keys has a value; this does not count as reading it.
+    pub(super) fn has(&self, keys: &[&str]) -> bool {
+        let held = |table: &Json, key: &str| {
+            let node = key.split('.').try_fold(table, |node, part| node.get(part));
+            node.is_some_and(|node| !node.is_null())
+        };
+        self.tables.first().is_some_and(|(_, table)| keys.iter().any(|key| held(table, key)))
+    }
+
+    /// Whether there is a vocabulary.
+    pub(super) fn has_vocab(&self) -> bool {
+        self.tables.iter().any(|(_, table)| table.get("vocab_size").is_some_and(|node| !node.is_null()))
+    }
+
+    /// A width or a count of at least `least`, if a key has one.
+    pub(super) fn count_from(&mut self, what: &'static str, keys: &[&str], least: i64) -> Option<u64> {
+        let found = self.find(keys)?;
+        self.whole(what, &found, least)
+    }
+
+    /// A width or a count, if a key has one that is not null.
+    pub(super) fn count(&mut self, what: &'static str, keys: &[&str]) -> Option<u64> {
+        self.count_from(what, keys, 1)
+    }
+
+    /// A width or a count, else what the class of such models has.
+    pub(super) fn count_or(&mut self, what: &'static str, keys: &[&str], usual: Option<u64>) -> Option<u64> {
+        if self.find(keys).is_some() {
+            return self.count(what, keys);
+        }
+        match usual {
+            Some(usual) => {
+                self.infer(what, usual, format!("`{}` is absent; the class of this model_type has it so", keys[0]));
+                Some(usual)
+            }
+            None => self.missing(what, keys),
+        }
+    }
+
+    /// A width or a count that must be there.
+    pub(super) fn required(&mut self, what: &'static str, keys: &[&str]) -> Option<u64> {
+        self.count_or(what, keys, None)
+    }
+
+    /// A whole number at a place.
+    pub(super) fn whole(&mut self, what: &'static str, found: &Found<'j>, least: i64) -> Option<u64> {
+        let Found { path, node } = found;
+        match node.whole() {
+            Some(number) if (least..=LARGEST_COUNT).contains(&number) => {
+                self.note(what, path, node);
+                u64::try_from(number).ok()
+            }
+            Some(number) => {
+                let message = format!("`{path}` is {number}: {what} must be from {least} to {LARGEST_COUNT}");
+                self.problem(Diagnostic::error("out-of-range", message), node)
+            }
+            None => {
+                let message = format!("`{path}` must be a whole number ({what}), not {}", node.shown());
+                self.problem(Diagnostic::error("wrong-type", message), node)
+            }
+        }
+    }
+
+    /// Yes or no, if a key says.
+    pub(super) fn flag(&mut self, what: &'static str, keys: &[&str]) -> Option<bool> {
+        let Found { path, node } = self.find(keys)?;
+        if let Value::Flag(flag) = node.value {
+            self.note(what, &path, node);
+            return Some(flag);
+        }
+        let message = format!("`{path}` must be true or false ({what}), not {}", node.shown());
+        self.problem(Diagnostic::error("wrong-type", message), node)
+    }
+
+    /// A list, if a key has one.
+    pub(super) fn list(&mut self, what: &'static str, keys: &[&str]) -> Option<(Found<'j>, &'j [Json])> {
+        let found = self.find(keys)?;
+        match found.node.items() {
+            Some(items) => {
+                self.note(what, &found.path.clone(), found.node);
+                Some((found, items))
+            }
+            None => {
+                let message = format!("`{}` must be a list ({what}), not {}", found.path, found.node.shown());
+                self.problem(Diagnostic::error("wrong-type", message), found.node)
+            }
+        }
+    }
+
+    /// Notes that a key was read.
+    pub(super) fn note(&mut self, what: &'static str, path: &str, node: &Json) {
+        let read = Read { what, key: path.to_owned(), value: node.shown() };
+        if !self.report.read.contains(&read) {
+            self.report.read.push(read);
+        }
+    }
+
+    /// Notes what no key says.
+    pub(super) fn infer(&mut self, what: &'static str, value: impl ToString, why: impl Into<String>) {
+        let inferred = Inferred { what, value: value.to_string(), why: why.into() };
+        if !self.report.inferred.contains(&inferred) {
+            self.report.inferred.push(inferred);
+        }
+    }
+
+    /// Notes what its reader should know.
+    pub(super) fn warn(&mut self, message: impl Into<String>) {
+        let message = message.into();
+        if !self.report.warnings.contains(&message) {
+            self.report.warnings.push(message);
+        }
+    }
+
+    /// Reports a mistake at a value.
+    pub(super) fn problem<T>(&mut self, found: Diagnostic, node: &Json) -> Option<T> {
+        let found = found.at(&self.place(node));
+        if !self.problems.contains(&found) {
+            self.problems.push(found);
+        }
+        None
+    }
+
+    /// Reports a key that is needed and absent.
+    pub(super) fn missing<T>(&mut self, what: &'static str, keys: &[&str]) -> Option<T> {
+        let place = self.place(self.tables.first().map_or(self.root, |(_, table)| table));
+        let place = Place { span: place.span.start..(place.span.start + 1).min(place.span.end), ..place };
+        let others = match &keys[1..] {
+            [] => String::new(),
+            others => format!("; other names of it: {}", others.join(", ")),
+        };
+        let nest = self.nest();
+        let table = if nest.is_empty() { "the configuration".to_owned() } else { format!("`{nest}`") };
+        let found = Diagnostic::error("missing-key", format!("{table} has no `{}` ({what})", keys[0]))
+            .at(&place)
+            .hint(format!("nothing is guessed: take the whole config.json of the model{others}"));
+        if !self.problems.contains(&found) {
+            self.problems.push(found);
+        }
+        None
+    }
+
+    /// Keys of the decoder, and at the top, that nothing has read.
+    pub(super) fn unread(&self) -> Vec<Found<'j>> {
+        let mut unread = Vec::new();
+        for (prefix, table) in &self.tables {
+            for entry in table.entries() {
+                let path = format!("{prefix}{}", entry.key);
+                let within = |used: &String| used.starts_with(&format!("{path}.")) || *used == path;
+                if !self.used.iter().any(within) && !entry.value.is_null() {
+                    unread.push(Found { path, node: &entry.value });
+                }
+            }
+        }
+        unread
+    }
+}
