@@ -1,5 +1,7 @@
 //! `specplan catalog`: what can be named, with figures and sources.
 
+mod resolve;
+
 use serde_json::{Value, json};
 
 use crate::catalog::load::{Entry, entry, kind_at};
@@ -8,13 +10,12 @@ use crate::cli::args::{CatalogAction, CatalogArgs};
 use crate::cli::error::Error;
 use crate::cli::opening::catalog_folder;
 use crate::cli::terminal;
-use crate::diagnostic::{Diagnostic, meant};
 use crate::report::catalog::{self, DEVICE_COLUMNS, ENGINE_COLUMNS, Line, MODEL_COLUMNS, NAME_COLUMNS};
 use crate::report::engine;
 use crate::words::{Kind, ListFormat, Word};
 
 pub(super) fn catalog(args: &CatalogArgs) -> Result<(), Error> {
-    let search = SearchPath { catalog: catalog_folder(args.catalog.as_deref())? };
+    let search = SearchPath::new(catalog_folder(args.catalog.as_deref())?);
     match &args.action {
         CatalogAction::List { kind } => list(&search, *kind, args.format),
         CatalogAction::Show { id } => show(&search, id, args.format),
@@ -62,14 +63,12 @@ fn line(search: &SearchPath, kind: Kind, id: &str) -> Result<Line, Error> {
 }
 
 /// Everything of that name, whatever its kind.
-fn show(search: &SearchPath, id: &str, format: ListFormat) -> Result<(), Error> {
-    let kinds: Vec<Kind> = match kind_at(search, id).map_err(|found| Error::Input(vec![found]))? {
-        Some(kind) => vec![kind],
-        None => Kind::ALL.iter().copied().filter(|kind| search.ids(*kind).iter().any(|known| known == id)).collect(),
+fn show(search: &SearchPath, name: &str, format: ListFormat) -> Result<(), Error> {
+    let (id, kinds) = match kind_at(search, name).map_err(|found| Error::Input(vec![found]))? {
+        Some(kind) => (name.to_owned(), vec![kind]),
+        None => resolve::resolve(search, name, Kind::ALL)?,
     };
-    if kinds.is_empty() {
-        return Err(unknown(search, id));
-    }
+    let id = id.as_str();
     let mut texts = Vec::new();
     let mut values = Vec::new();
     for kind in kinds {
@@ -93,12 +92,4 @@ fn shown(entry: &Entry, file: &str) -> (String, Value) {
         // A scenario is read best as it is written.
         Entry::Scenario(scenario) => (format!("\n{file}"), json!({ "name": scenario.name, "title": scenario.title })),
     }
-}
-
-fn unknown(search: &SearchPath, id: &str) -> Error {
-    let all: Vec<String> = Kind::ALL.iter().flat_map(|kind| search.ids(*kind)).collect();
-    let ids: Vec<&str> = all.iter().map(String::as_str).collect();
-    let hint = meant(id, &ids).unwrap_or_else(|| "specplan catalog list names everything there is".to_owned());
-    let found = Diagnostic::error("unknown-id", format!("nothing in the catalog is called \"{id}\""));
-    Error::Usage(format!("{}; {hint}", found.message))
 }
