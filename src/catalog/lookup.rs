@@ -159,6 +159,12 @@ pub fn called(kind: Kind, id: &str, source: &Arc<Source>) -> Named {
     Named::new(kind, id, root.get(key).and_then(written), aliases)
 }
 
+/// What its author notes in a file; its reader has checked that it is text.
+#[must_use]
+pub fn note(source: &Arc<Source>) -> Option<String> {
+    parse(source).root.get("note").and_then(written).map(str::to_owned)
+}
+
 fn written(node: &Node) -> Option<&str> {
     match &node.value {
         Value::Text(text) => Some(text),

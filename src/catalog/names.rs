@@ -75,6 +75,9 @@ enum Fit {
 #[must_use]
 pub fn meant_by<'n>(name: &str, entries: impl IntoIterator<Item = &'n Named>) -> Vec<&'n Named> {
     let asked = if name.len() > LONGEST { Vec::new() } else { runs(name) };
+    if asked.iter().flatten().all(|word| is_small(word)) {
+        return Vec::new();
+    }
     let Some(first) = asked.first().map(|run| &run[0]) else { return Vec::new() };
     // After the fit: entries that start with the same word, then those with the fewest words.
     let words = set(asked.concat());
@@ -116,6 +119,11 @@ fn begins(word: &str, known: &str) -> bool {
     }
     let rest = known.strip_prefix(word).filter(|_| word.ends_with(|c: char| c.is_ascii_digit()));
     rest.is_some_and(|rest| rest.chars().all(char::is_alphabetic))
+}
+
+/// Whether a word is a number that alone names nothing: `80` is in a dozen names, `4090` in one.
+fn is_small(word: &str) -> bool {
+    word.len() < 3 && word.chars().all(|c| c.is_ascii_digit())
 }
 
 /// Words in alphabetical order, each once.
@@ -216,6 +224,7 @@ mod tests {
             ("deepseek r1", "deepseek-v3"),
             ("deepseek", "deepseek-v3 eagle3-deepseek-v3"),
             ("chat", ""),
+            ("3", ""),
         ] {
             assert_eq!(ids(name), meant, "{name}");
         }
