@@ -5,6 +5,7 @@ pub mod edit;
 pub mod load;
 pub mod lookup;
 pub mod method;
+pub mod names;
 
 mod acceptance;
 mod check;

@@ -57,7 +57,7 @@ mod measured;
 mod output;
 
 pub use measured::{Class, MeasuredDrafter, Policy};
-pub use output::{ColorChoice, FileForm, Format, ListFormat};
+pub use output::{ColorChoice, FileForm, Format};
 
 words!(
     /// How a pass is priced.

@@ -1,19 +1,21 @@
 //! `hardware/<id>.toml` into a [`Device`].
 
 use crate::catalog::node::{Node, Value};
-use crate::catalog::reader::{Fields, Keys, Problems, text};
+use crate::catalog::reader::{Fields, Keys, Problems, aliases, text};
 use crate::catalog::values::{integer, number, quantity};
 use crate::diagnostic::Diagnostic;
 use crate::domain::device::{Device, Link, Memory, Peak, Peaks, Power, Price};
 use crate::units::FlopsPerSecond;
 use crate::words::{Dtype, Word};
 
-const KEYS: Keys = Keys::all(&["name", "vendor", "family", "memory", "peak", "link", "power", "price", "note"]);
+const KEYS: Keys =
+    Keys::all(&["name", "aliases", "vendor", "family", "memory", "peak", "link", "power", "price", "note"]);
 
 /// Reads a device.
 pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<Device> {
     let mut fields = Fields::open(root, &KEYS, problems)?;
     let name = fields.optional("name", text);
+    let aliases = fields.optional("aliases", aliases);
     let vendor = fields.optional("vendor", text);
     let family = fields.optional("family", text);
     let memory = fields.required("memory", memory);
@@ -22,6 +24,7 @@ pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<D
     let power = fields.optional("power", power);
     let price = fields.optional("price", price);
     fields.optional("note", text);
+    aliases?;
     Some(Device {
         id: id.to_owned(),
         name: name?.unwrap_or_else(|| id.to_owned()),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::edit::{self, Assignment};
-use crate::catalog::lookup::{Found, SearchPath, is_path};
+use crate::catalog::lookup::{Found, SearchPath, leads_to_file};
 use crate::catalog::node::{Document, Node, Value, parse};
 use crate::catalog::reader::{Problems, text};
 use crate::catalog::{engine, hardware, inherit, model, scenario};
@@ -152,7 +152,7 @@ pub fn entry(search: &SearchPath, kind: Kind, reference: &str) -> Result<(Entry,
 ///
 /// Why the file cannot be read.
 pub fn kind_at(search: &SearchPath, reference: &str) -> Result<Option<Kind>, Diagnostic> {
-    if !is_path(reference) {
+    if !leads_to_file(reference) {
         return Ok(None);
     }
     let found = search.find(Kind::Models, reference, None)?;

@@ -3,12 +3,15 @@
 //! A reference with a slash or the ending `.toml` is a path; anything else is an id, a single file
 //! name inside the folder of its kind, so that it cannot reach outside.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::catalog::builtin;
+use crate::catalog::names::{Named, meant_by};
+use crate::catalog::node::{Node, Value, parse};
 use crate::diagnostic::{Diagnostic, Source, meant};
 use crate::words::Kind;
 
@@ -17,6 +20,9 @@ const LARGEST_FILE: u64 = 4 << 20;
 
 /// More ids than this are not listed in an error.
 const MOST_LISTED: usize = 12;
+
+/// More entries than this are not suggested.
+const MOST_SUGGESTED: usize = 8;
 
 /// A text that was found.
 #[derive(Clone, Debug)]
@@ -33,10 +39,18 @@ pub(super) struct Found {
 #[derive(Clone, Debug, Default)]
 pub struct SearchPath {
     /// `--catalog DIR`.
-    pub catalog: Option<PathBuf>,
+    catalog: Option<PathBuf>,
+    /// What each kind's entries are called, read when a name is not found, and once.
+    named: [OnceCell<Vec<Named>>; Kind::COUNT],
 }
 
 impl SearchPath {
+    /// The folder of `--catalog` first, if there is one.
+    #[must_use]
+    pub fn new(catalog: Option<PathBuf>) -> Self {
+        Self { catalog, ..Self::default() }
+    }
+
     /// Finds what a reference names; `beside` is the folder that a relative path starts from.
     pub(super) fn find(&self, kind: Kind, reference: &str, beside: Option<&Path>) -> Result<Found, Diagnostic> {
         if is_path(reference) {
@@ -44,24 +58,48 @@ impl SearchPath {
                 Some(folder) => folder.join(without_dots(reference)),
                 None => PathBuf::from(reference),
             };
+            if is_published_name(reference, &path) && !self.meant_by(reference, &[kind]).is_empty() {
+                return Err(self.unknown(kind, reference));
+            }
             return read(&path).and_then(|text| found(text, &path));
         }
         if !is_id(reference) {
+            let spelled_apart = is_id(&reference.replace(' ', "-"));
+            if spelled_apart && !self.meant_by(reference, &[kind]).is_empty() {
+                return Err(self.unknown(kind, reference));
+            }
             let found = Diagnostic::error("bad-id", format!("\"{reference}\" is neither an id nor a path"));
             return Err(found.hint("an id has letters, digits, `-`, `_` and `.`, a letter or digit first; a path has a slash or ends in .toml"));
         }
+        self.file(kind, reference).unwrap_or_else(|| Err(self.unknown(kind, reference)))
+    }
+
+    /// The file of an id, if there is one.
+    fn file(&self, kind: Kind, id: &str) -> Option<Result<Found, Diagnostic>> {
         for folder in self.folders(kind) {
-            let path = folder.join(format!("{reference}.toml"));
+            let path = folder.join(format!("{id}.toml"));
             if path.symlink_metadata().is_ok() {
-                return read(&path).and_then(|text| found(text, &path));
+                return Some(read(&path).and_then(|text| found(text, &path)));
             }
         }
-        match builtin::text(kind, reference) {
-            Some(text) => {
-                Ok(Found { id: reference.to_owned(), source: builtin_source(kind, reference, text), folder: None })
-            }
-            None => Err(self.unknown(kind, reference)),
-        }
+        let text = builtin::text(kind, id)?;
+        Some(Ok(Found { id: id.to_owned(), source: builtin_source(kind, id, text), folder: None }))
+    }
+
+    /// Entries of some kinds that a name may mean, the likeliest first; see [`meant_by`]. Reads every file of these
+    /// kinds.
+    #[must_use]
+    pub fn meant_by(&self, name: &str, kinds: &[Kind]) -> Vec<&Named> {
+        meant_by(name, kinds.iter().flat_map(|kind| self.named(*kind)))
+    }
+
+    fn named(&self, kind: Kind) -> &[Named] {
+        let read = |id: &String| match self.file(kind, id) {
+            Some(Ok(found)) => called(kind, id, &found.source),
+            // What cannot be read can still be named, and then says why.
+            _ => Named::new(kind, id, None, Vec::new()),
+        };
+        self.named[kind as usize].get_or_init(|| self.ids(kind).iter().map(read).collect())
     }
 
     fn folders(&self, kind: Kind) -> impl Iterator<Item = PathBuf> {
@@ -86,16 +124,51 @@ impl SearchPath {
         ids
     }
 
+    /// An id that is not there, with those that it may mean. None is taken in its place: a study must not change
+    /// when the catalog grows.
     fn unknown(&self, kind: Kind, reference: &str) -> Diagnostic {
-        let ids = self.ids(kind);
-        let known: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let known: Vec<&str> = self.named(kind).iter().map(|one| one.id.as_str()).collect();
         let all = || match known.len() {
             0..=MOST_LISTED => format!("known {kind}: {}", known.join(", ")),
             _ => format!("specplan catalog list {kind} names all {}", known.len()),
         };
-        let hint = meant(reference, &known)
-            .unwrap_or_else(|| format!("{}; a file is named by its path, such as ./{reference}.toml", all()));
+        let candidates = self.meant_by(reference, &[kind]);
+        let hint = if candidates.is_empty() {
+            meant(reference, &known)
+                .unwrap_or_else(|| format!("{}; a file is named by its path, such as ./{reference}.toml", all()))
+        } else {
+            let shown = candidates.iter().take(MOST_SUGGESTED);
+            let quoted: Vec<String> = shown.map(|one| format!("\"{}\"", one.id)).collect();
+            let more = candidates.len().saturating_sub(MOST_SUGGESTED);
+            let rest = if more > 0 { format!(" It fits {more} more: {}", all()) } else { String::new() };
+            format!("did you mean {}?{rest}", quoted.join(" or "))
+        };
         Diagnostic::error("unknown-id", format!("no {} is called \"{reference}\"", singular(kind))).hint(hint)
+    }
+}
+
+/// What an entry is called, by its text.
+#[must_use]
+pub fn called(kind: Kind, id: &str, source: &Arc<Source>) -> Named {
+    let root = parse(source).root;
+    let key = if kind == Kind::Scenarios { "title" } else { "name" };
+    let aliases = match root.get("aliases").map(|node| &node.value) {
+        Some(Value::List(items)) => items.iter().filter_map(written).map(str::to_owned).collect(),
+        _ => root.get("aliases").and_then(written).map(str::to_owned).into_iter().collect(),
+    };
+    Named::new(kind, id, root.get(key).and_then(written), aliases)
+}
+
+/// What its author notes in a file; its reader has checked that it is text.
+#[must_use]
+pub fn note(source: &Arc<Source>) -> Option<String> {
+    parse(source).root.get("note").and_then(written).map(str::to_owned)
+}
+
+fn written(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Text(text) => Some(text),
+        _ => None,
     }
 }
 
@@ -114,6 +187,17 @@ fn builtin_source(kind: Kind, id: &str, text: &str) -> Arc<Source> {
 
 pub(super) fn is_path(reference: &str) -> bool {
     reference.contains(['/', '\\']) || reference.to_ascii_lowercase().ends_with(".toml")
+}
+
+/// Whether a reference is written as models are published, `organisation/model`, and no such file is there.
+fn is_published_name(reference: &str, path: &Path) -> bool {
+    let plain = reference.split_once('/').is_some_and(|(organisation, model)| is_id(organisation) && is_id(model));
+    plain && !reference.to_ascii_lowercase().ends_with(".toml") && path.symlink_metadata().is_err()
+}
+
+/// Whether a reference leads to a file of its own rather than into the catalog.
+pub(super) fn leads_to_file(reference: &str) -> bool {
+    is_path(reference) && !is_published_name(reference, Path::new(reference))
 }
 
 /// A path without its `.` parts, so that joined paths read well; an absolute one stays absolute.

@@ -3,7 +3,7 @@
 use crate::catalog::formats::formats;
 use crate::catalog::layers::group;
 use crate::catalog::node::{Node, Value};
-use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
+use crate::catalog::reader::{Fields, Keys, Problems, aliases, one_or_many, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
 use crate::domain::head::{Head, MEDUSA_HEADS};
@@ -14,6 +14,7 @@ use crate::words::{Dtype, HeadKind, NormKind, Role};
 
 const KEYS: Keys = Keys::all(&[
     "name",
+    "aliases",
     "role",
     "approximate",
     "fits",
@@ -33,6 +34,7 @@ const KEYS: Keys = Keys::all(&[
 pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Model> {
     let mut fields = Fields::open(root, &KEYS, problems)?;
     let name = fields.optional("name", text);
+    let aliases = fields.optional("aliases", aliases);
     let role = fields.optional("role", word::<Role>);
     let source = fields.optional("source", text);
     fields.optional("note", text);
@@ -47,6 +49,7 @@ pub(super) fn model(root: &Node, id: &str, problems: &mut Problems) -> Option<Mo
         (false, _) => totals(&mut fields),
     };
     let Read { vocab, shape, source: own_source } = shape?;
+    aliases?;
     let role = role?.unwrap_or(Role::Target);
     check_role(root, role, &shape, problems)?;
     let formats = formats?.unwrap_or_else(|| Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16));

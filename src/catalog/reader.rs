@@ -173,6 +173,11 @@ pub(super) fn text(node: &Node, problems: &mut Problems) -> Option<String> {
     Some(text.clone())
 }
 
+/// Other names of an entry: only checked here, since nothing but `lookup` goes by them.
+pub(super) fn aliases(node: &Node, problems: &mut Problems) -> Option<()> {
+    one_or_many(node, problems, text).map(|_| ())
+}
+
 /// A list, each item read alike; a single value stands for a list of one.
 pub(super) fn one_or_many<T>(
     node: &Node,

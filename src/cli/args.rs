@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
 use crate::units::Probability;
-use crate::words::{ColorChoice, FileForm, Format, Kind, ListFormat, Role};
+use crate::words::{ColorChoice, FileForm, Format, Kind, Role};
 
 /// Will speculative decoding pay on your hardware, with which drafter, draft length and up to which load?
 #[derive(Debug, Parser)]
@@ -71,7 +71,7 @@ pub struct CatalogArgs {
     pub catalog: Option<PathBuf>,
     /// What goes to standard output.
     #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
-    pub format: ListFormat,
+    pub format: Format,
     /// When to colour.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub color: ColorChoice,
@@ -80,14 +80,12 @@ pub struct CatalogArgs {
 /// What `catalog` does.
 #[derive(Debug, Subcommand)]
 pub enum CatalogAction {
-    /// Everything that can be named, or everything of one kind.
-    List {
-        /// One kind only.
-        kind: Option<Kind>,
-    },
+    /// Everything that can be named, or everything of one kind: hardware by vendor, models by family.
+    List(ListArgs),
     /// One entry with its figures, sources and derived figures.
+    #[command(after_help = SHOW_EXAMPLES)]
     Show {
-        /// Its id, or the path of a file such as ./my-gpu.toml.
+        /// Its id, the path of a file such as ./my-gpu.toml, or a name that only one entry fits.
         id: String,
     },
 }
@@ -144,10 +142,41 @@ pub struct ImportHfArgs {
     pub catalog: Option<PathBuf>,
     /// What goes to standard output.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ListFormat,
+    pub format: Format,
     /// When to colour.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+}
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  specplan catalog show h100-sxm5-80gb
+  specplan catalog show meta-llama/Llama-3.1-8B-Instruct
+  specplan catalog show 'deepseek r1' --format json
+Case, punctuation, the organisation before a slash and words such as instruct or nvidia do not count. A name that
+several entries fit, such as H100, lists them.";
+
+/// Arguments of `catalog list`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  specplan catalog list hardware --vendor amd
+  specplan catalog list models --fits 80GB
+  specplan catalog list --role head --fits h100-sxm5-80gb
+  specplan catalog list models --format csv > models.csv")]
+pub struct ListArgs {
+    /// One kind only; CSV needs one.
+    pub kind: Option<Kind>,
+    /// Hardware of this vendor, in whatever case.
+    #[arg(long, value_name = "NAME")]
+    pub vendor: Option<String>,
+    /// Models of this role.
+    #[arg(long, value_name = "ROLE")]
+    pub role: Option<Role>,
+    /// Models whose weights, as released, take at most so many bytes, or the memory of one such device; KV cache and
+    /// activations are not counted.
+    #[arg(long, value_name = "BYTES|HARDWARE")]
+    pub fits: Option<String>,
 }
 
 /// Arguments of `sweep`.

@@ -1,104 +1,19 @@
 //! `specplan catalog`: what can be named, with figures and sources.
 
-use serde_json::{Value, json};
+mod filters;
+mod list;
+mod resolve;
+mod show;
 
-use crate::catalog::load::{Entry, entry, kind_at};
 use crate::catalog::lookup::SearchPath;
 use crate::cli::args::{CatalogAction, CatalogArgs};
 use crate::cli::error::Error;
 use crate::cli::opening::catalog_folder;
-use crate::cli::terminal;
-use crate::diagnostic::{Diagnostic, meant};
-use crate::report::catalog::{self, DEVICE_COLUMNS, ENGINE_COLUMNS, Line, MODEL_COLUMNS, NAME_COLUMNS};
-use crate::report::engine;
-use crate::words::{Kind, ListFormat, Word};
 
 pub(super) fn catalog(args: &CatalogArgs) -> Result<(), Error> {
-    let search = SearchPath { catalog: catalog_folder(args.catalog.as_deref())? };
+    let search = SearchPath::new(catalog_folder(args.catalog.as_deref())?);
     match &args.action {
-        CatalogAction::List { kind } => list(&search, *kind, args.format),
-        CatalogAction::Show { id } => show(&search, id, args.format),
+        CatalogAction::List(asked) => list::list(&search, asked, args.format),
+        CatalogAction::Show { id } => show::show(&search, id, args.format),
     }
-}
-
-/// One table for each kind, or for the kind asked for.
-fn list(search: &SearchPath, kind: Option<Kind>, format: ListFormat) -> Result<(), Error> {
-    let kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|known| kind.is_none_or(|kind| kind == *known)).collect();
-    let mut tables = Vec::new();
-    let mut document = serde_json::Map::new();
-    for kind in kinds {
-        let lines: Result<Vec<Line>, Error> = search.ids(kind).iter().map(|id| line(search, kind, id)).collect();
-        let (columns, lines) = (columns(kind), lines?);
-        document.insert(kind.to_string(), catalog::list_json(columns, &lines));
-        tables.push(format!("{kind}\n{}", catalog::list(columns, &lines)));
-    }
-    let text = match format {
-        ListFormat::Text => tables.join("\n"),
-        ListFormat::Json => format!("{:#}\n", Value::Object(document)),
-    };
-    terminal::print(text.as_bytes())
-}
-
-const fn columns(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Hardware => &DEVICE_COLUMNS,
-        Kind::Models => &MODEL_COLUMNS,
-        Kind::Engines => &ENGINE_COLUMNS,
-        Kind::Scenarios => &NAME_COLUMNS,
-    }
-}
-
-fn line(search: &SearchPath, kind: Kind, id: &str) -> Result<Line, Error> {
-    let (entry, _) = entry(search, kind, id).map_err(Error::Input)?;
-    Ok(match &entry {
-        Entry::Device(device) => catalog::device_line(device),
-        Entry::Model(model) => catalog::model_line(model),
-        Entry::Engine(engine) => {
-            let status = engine.additive().map_or("ideal", |additive| additive.status.as_str());
-            vec![engine.id.clone(), status.to_owned(), engine.name.clone()]
-        }
-        Entry::Scenario(scenario) => vec![id.to_owned(), scenario.title.clone()],
-    })
-}
-
-/// Everything of that name, whatever its kind.
-fn show(search: &SearchPath, id: &str, format: ListFormat) -> Result<(), Error> {
-    let kinds: Vec<Kind> = match kind_at(search, id).map_err(|found| Error::Input(vec![found]))? {
-        Some(kind) => vec![kind],
-        None => Kind::ALL.iter().copied().filter(|kind| search.ids(*kind).iter().any(|known| known == id)).collect(),
-    };
-    if kinds.is_empty() {
-        return Err(unknown(search, id));
-    }
-    let mut texts = Vec::new();
-    let mut values = Vec::new();
-    for kind in kinds {
-        let (entry, source) = entry(search, kind, id).map_err(Error::Input)?;
-        let (text, value) = shown(&entry, &source.text);
-        texts.push(format!("{id}, from {}\n{text}", source.name));
-        values.push(json!({ "kind": kind.as_str(), "file": source.name, "entry": value }));
-    }
-    let text = match format {
-        ListFormat::Text => texts.join("\n"),
-        ListFormat::Json => format!("{:#}\n", Value::Array(values)),
-    };
-    terminal::print(text.as_bytes())
-}
-
-fn shown(entry: &Entry, file: &str) -> (String, Value) {
-    match entry {
-        Entry::Device(device) => (catalog::device(device), catalog::device_json(device)),
-        Entry::Model(model) => (catalog::model(model), catalog::model_json(model)),
-        Entry::Engine(one) => (engine::text(one), engine::json(one, None)),
-        // A scenario is read best as it is written.
-        Entry::Scenario(scenario) => (format!("\n{file}"), json!({ "name": scenario.name, "title": scenario.title })),
-    }
-}
-
-fn unknown(search: &SearchPath, id: &str) -> Error {
-    let all: Vec<String> = Kind::ALL.iter().flat_map(|kind| search.ids(*kind)).collect();
-    let ids: Vec<&str> = all.iter().map(String::as_str).collect();
-    let hint = meant(id, &ids).unwrap_or_else(|| "specplan catalog list names everything there is".to_owned());
-    let found = Diagnostic::error("unknown-id", format!("nothing in the catalog is called \"{id}\""));
-    Error::Usage(format!("{}; {hint}", found.message))
 }

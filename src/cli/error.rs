@@ -14,6 +14,14 @@ pub enum Error {
     /// A flag asks for something that does not exist or does not go together.
     #[error("{0}")]
     Usage(String),
+    /// A name fits several entries of the catalog.
+    #[error("\"{name}\" fits several entries; name one by its id:")]
+    Ambiguous {
+        /// As it was typed.
+        name: String,
+        /// A line for each entry.
+        candidates: Vec<String>,
+    },
     /// Reading or writing failed.
     #[error("{path}: {source}", path = path.display())]
     File {
@@ -46,7 +54,7 @@ impl Error {
         match self {
             Self::ClosedPipe => 0,
             Self::File { .. } | Self::Stdout(_) | Self::Interrupted | Self::Internal(_) => 1,
-            Self::Usage(_) => 2,
+            Self::Usage(_) | Self::Ambiguous { .. } => 2,
             Self::Input(found) if found.iter().all(Diagnostic::on_command_line) => 2,
             Self::Input(_) => 3,
             Self::CannotRun(_) => 4,
@@ -73,6 +81,12 @@ impl Error {
         match self {
             Self::ClosedPipe => None,
             Self::Input(found) => Some(render(found, color)),
+            Self::Ambiguous { candidates, .. } => {
+                let lines = std::iter::once(format!("error: {self}"));
+                let lines = lines.chain(candidates.iter().map(|line| format!("  {line}")));
+                // Line by line, since line breaks are control characters too.
+                Some(lines.map(|line| visible(&line)).collect::<Vec<_>>().join("\n"))
+            }
             other => Some(visible(&format!("error: {other}{}", other.next_step()))),
         }
     }

@@ -14,7 +14,7 @@ use crate::diagnostic::{Source, visible};
 use crate::domain::model::Model;
 use crate::import::hf::{Asked, Imported, config};
 use crate::report::imported;
-use crate::words::{Kind, ListFormat};
+use crate::words::{Format, Kind};
 
 pub(super) fn import(args: &ImportArgs) -> Result<(), Error> {
     match &args.action {
@@ -23,6 +23,9 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Error> {
 }
 
 fn hf(args: &ImportHfArgs) -> Result<(), Error> {
+    if matches!(args.format, Format::Csv | Format::Md) {
+        return Err(Error::Usage(format!("--format {}: an import has text and json", args.format)));
+    }
     let source = source(&args.config)?;
     let sidecar = args.sidecar.as_deref().map(source_of).transpose()?;
     let target = args.target.as_deref().map(|id| target(args, id)).transpose()?;
@@ -65,7 +68,7 @@ fn id(args: &ImportHfArgs, source: &Source) -> Result<String, Error> {
 
 /// The model that a head drafts for.
 fn target(args: &ImportHfArgs, id: &str) -> Result<Model, Error> {
-    let search = SearchPath { catalog: catalog_folder(args.catalog.as_deref())? };
+    let search = SearchPath::new(catalog_folder(args.catalog.as_deref())?);
     match entry(&search, Kind::Models, id).map_err(Error::Input)?.0 {
         Entry::Model(model) => Ok(*model),
         _ => Err(Error::Usage(visible(&format!("--target {id}: this is no model")))),
@@ -88,15 +91,15 @@ fn show(args: &ImportHfArgs, imported: &Imported, file: &str, written: Option<&P
         visible(&format!("wrote {shown}; name it by its path, such as {key} = \"./{shown}\""))
     });
     match (args.format, next) {
-        (ListFormat::Json, next) => {
+        (Format::Json, next) => {
             terminal::print(format!("{:#}\n", imported::json(imported)).as_bytes())?;
             next.iter().for_each(|next| terminal::note(next));
         }
-        (ListFormat::Text, Some(next)) => {
+        (_, Some(next)) => {
             terminal::print(visible_lines(&imported::text(imported)).as_bytes())?;
             terminal::note(&next);
         }
-        (ListFormat::Text, None) => {
+        (_, None) => {
             terminal::note(visible_lines(&imported::text(imported)).trim_end());
             terminal::print(file.as_bytes())?;
         }

@@ -15,7 +15,7 @@ use crate::sweep::grid::GridError;
 
 /// Reads the scenario and tells its warnings.
 pub(super) fn open(common: &CommonArgs) -> Result<Loaded, Error> {
-    let path = SearchPath { catalog: catalog_folder(common.catalog.as_deref())? };
+    let path = SearchPath::new(catalog_folder(common.catalog.as_deref())?);
     let changes = common.changes();
     let request = Request { scenario: &common.scenario, changes: &changes, seed: common.seed };
     let loaded = load(&path, &request).map_err(Error::Input)?;

@@ -36,7 +36,7 @@ const PUBLISHED: &str = "published";
 
 pub(super) fn validate(args: &ValidateArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.output.write)?;
-    let search = SearchPath { catalog: catalog_folder(args.catalog.as_deref())? };
+    let search = SearchPath::new(catalog_folder(args.catalog.as_deref())?);
     let engine = args.engine.iter().map(|name| Assignment::engine(name));
     let changes: Vec<Assignment> = args.set.iter().cloned().chain(engine).collect();
     let settings = settings(&search, &changes).map_err(Error::Input)?;

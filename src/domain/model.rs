@@ -1,6 +1,7 @@
 //! A model: how many parameters it has and how many bytes a token's KV takes, counted here only.
 
 use crate::domain::attention::Attention;
+use crate::domain::formats::Format;
 pub use crate::domain::formats::Formats;
 use crate::domain::head::Head;
 use crate::domain::layers::{LayerGroup, Layers};
@@ -137,6 +138,16 @@ impl Model {
         }
     }
 
+    /// Parameters that a token passes through, see [`Layers::active_total`]; none where only totals are known, which
+    /// do not tell a mixture's experts apart.
+    #[must_use]
+    pub fn active_total(&self) -> Option<f64> {
+        match &self.shape {
+            Shape::Aggregate(_) => None,
+            Shape::Layers(layers) => Some(layers.active_total()),
+        }
+    }
+
     /// The id without what tells several quantizations of it apart.
     #[must_use]
     pub fn base_id(&self) -> &str {
@@ -238,6 +249,12 @@ impl Model {
         self.weight_bytes_held().get() / self.total_params()
     }
 
+    /// Weight bytes of the whole model in one format, whatever its own.
+    #[must_use]
+    pub fn weight_bytes_in(&self, format: Format) -> Bytes {
+        Bytes::new(self.total_params() * format.bytes())
+    }
+
     /// The KV cache, by the tokens that its layers keep: `2 K d` values for each token and layer, or the
     /// latent's.
     #[must_use]
@@ -301,5 +318,19 @@ impl Model {
     #[must_use]
     pub fn kv_bytes_per_token(&self) -> Bytes {
         self.kv_shares().iter().map(|share| share.bytes_per_token).sum()
+    }
+
+    /// Of these, what goes on growing with the context: the layers without a window.
+    #[must_use]
+    pub fn growing_kv_bytes_per_token(&self) -> Bytes {
+        let growing = |share: &&KvShare| share.window.is_none();
+        self.kv_shares().iter().filter(growing).map(|share| share.bytes_per_token).sum()
+    }
+
+    /// What the layers with a window keep of one sequence once it is as long as their windows.
+    #[must_use]
+    pub fn window_kv_bytes_per_sequence(&self) -> Bytes {
+        let kept = |share: &KvShare| Some(share.bytes_per_token * share.window? as f64);
+        self.kv_shares().iter().filter_map(kept).sum()
     }
 }

@@ -1,6 +1,7 @@
 //! Rows as CSV: RFC 4180, UTF-8, `\n`, one header row, empty cells for what does not apply.
 
 use csv::{Terminator, Writer, WriterBuilder};
+use serde_json::Value;
 
 use crate::report::number::plain;
 use crate::sweep::row::{COLUMNS, Cell, Row};
@@ -54,6 +55,22 @@ where
             }
         }
         writer.write_record(None::<&[u8]>)?;
+    }
+    bytes(writer)
+}
+
+/// A header row and rows of texts, numbers, flags, lists of words or nothing.
+pub(super) fn table(columns: &[&str], rows: impl Iterator<Item = Vec<Value>>) -> csv::Result<Vec<u8>> {
+    let mut writer = writer(0);
+    writer.write_record(columns)?;
+    for row in rows {
+        writer.write_record(row.iter().map(|cell| match cell {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+            Value::Number(number) => plain(&number.to_string()).to_owned(),
+            other => other.to_string(),
+        }))?;
     }
     bytes(writer)
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::domain::engine::{Additive, Constant, Efficiencies, Efficiency, Engine, ExpectedError};
+use crate::report::catalog::sheet::{Remarks, Sheet};
 use crate::report::number::shortest;
 use crate::report::table::{Style, composed, right, table};
 use crate::units::Seconds;
@@ -80,22 +81,19 @@ fn efficiencies(of: &Efficiencies) -> Vec<Figure<'_>> {
 
 /// An engine as people read it.
 #[must_use]
-pub fn text(engine: &Engine) -> String {
-    let mut lines = vec![format!("name            {}", engine.name)];
-    lines.extend(engine.note.iter().map(|note| format!("note            {note}")));
+pub fn text(engine: &Engine, style: Style) -> String {
+    let mut sheet = Sheet::of(&engine.name, &Remarks { aliases: Vec::new(), note: engine.note.clone() });
     let Some(additive) = engine.additive() else {
-        lines.push("form            ideal: datasheet peaks, no efficiencies, no overheads".to_owned());
-        return format!("{}\n", lines.join("\n"));
+        sheet.line("form", "ideal: datasheet peaks, no efficiencies, no overheads");
+        return sheet.render(style);
     };
-    lines.push(format!("form            additive, {}", additive.status));
-    lines.extend(additive.versions.iter().map(|versions| format!("seen on         {versions}")));
-    lines.extend(additive.errors.iter().map(expected));
-    let mut parts = vec![lines.join("\n"), figures("Constants", &constants(additive))];
+    sheet.line("form", format!("additive, {}", additive.status));
+    additive.versions.iter().for_each(|versions| sheet.line("seen on", versions));
+    additive.errors.iter().for_each(|error| sheet.line("expected error", expected(error)));
+    let mut parts = vec![sheet.render(style).trim_end().to_owned(), figures("Constants", &constants(additive), style)];
     parts.extend(additive.families.iter().map(|(name, of)| {
-        figures(
-            &format!("Family {name}{}", if of.tested { "" } else { " (no published speedup tests it)" }),
-            &efficiencies(of),
-        )
+        let title = format!("Family {name}{}", if of.tested { "" } else { " (no published speedup tests it)" });
+        figures(&title, &efficiencies(of), style)
     }));
     format!("{}\n", parts.join("\n\n"))
 }
@@ -103,7 +101,7 @@ pub fn text(engine: &Engine) -> String {
 fn expected(error: &ExpectedError) -> String {
     let percent = |share: f64| shortest((share * 1000.0).round() / 10.0);
     format!(
-        "expected error  {}: {} % in the median, {} % at the 90th percentile, {} rows",
+        "{}: {} % in the median, {} % at the 90th percentile, {} rows",
         error.class,
         percent(error.median),
         percent(error.p90),
@@ -111,13 +109,13 @@ fn expected(error: &ExpectedError) -> String {
     )
 }
 
-fn figures(title: &str, all: &[Figure<'_>]) -> String {
-    let mut table = table(&["constant", "value", "range", "origin"].map(str::to_owned), Style::Plain);
+fn figures(title: &str, all: &[Figure<'_>], style: Style) -> String {
+    let mut table = table(&["constant", "value", "range", "origin"].map(str::to_owned), style);
     for figure in all {
         let [name, value, range, origin] = figure.cells();
         table.add_row([right(name), right(value), right(range), comfy_table::Cell::new(origin)]);
     }
-    composed(title, &table, Vec::new(), Style::Plain)
+    composed(title, &table, Vec::new(), style)
 }
 
 /// An engine as JSON; of efficiencies those of `families`, else all.

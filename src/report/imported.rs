@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::domain::layers::{LayerGroup, Layers};
 use crate::domain::model::{Model, Shape};
 use crate::import::hf::Imported;
-use crate::report::catalog::count;
 use crate::report::model_file::{self, Remarks};
+use crate::report::number::thousands as count;
 use crate::units::Bytes;
 
 /// What an imported model counts to.

@@ -57,3 +57,45 @@ pub fn compact(count: u64) -> String {
 pub fn times(speedup: f64) -> String {
     format!("{speedup:.2}x")
 }
+
+/// A whole number with its thousands apart.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::number::thousands;
+/// assert_eq!([0.0, 999.0, 1000.0, 8_030_261_248.0].map(thousands), ["0", "999", "1,000", "8,030,261,248"]);
+/// ```
+#[must_use]
+pub fn thousands(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let from_end = digits.len();
+    let apart = |(at, digit): (usize, char)| {
+        let comma = at > 0 && (from_end - at).is_multiple_of(3);
+        if comma { format!(",{digit}") } else { digit.to_string() }
+    };
+    digits.chars().enumerate().map(apart).collect()
+}
+
+/// A count of parameters as names of models have it, in three digits.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::number::parameters;
+/// let counts = [596_049_920.0, 8_030_261_248.0, 671_026_419_200.0, 999_600_000.0, 1000.0];
+/// assert_eq!(counts.map(parameters), ["596M", "8.03B", "671B", "1B", "1000"]);
+/// ```
+#[must_use]
+pub fn parameters(count: f64) -> String {
+    let scales = [(1e12, "T"), (1e9, "B"), (1e6, "M")];
+    // The letter is chosen for the number as it will be rounded.
+    let Some((scale, letter)) = scales.into_iter().find(|(scale, _)| count >= 0.9995 * scale) else {
+        return shortest(count);
+    };
+    let scaled = count / scale;
+    let decimals = if scaled < 9.995 { 2 } else { usize::from(scaled < 99.95) };
+    let text = format!("{scaled:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text}{letter}")
+}

@@ -17,16 +17,6 @@ words!(
 );
 
 words!(
-    /// What a list goes to standard output as.
-    ListFormat {
-        /// Tables for people.
-        Text = "text",
-        /// One JSON document.
-        Json = "json",
-    }
-);
-
-words!(
     /// Files to write.
     FileForm {
         /// Comma-separated values.

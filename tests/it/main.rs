@@ -6,6 +6,7 @@ mod additive;
 mod architecture;
 mod bad_inputs;
 mod catalog;
+mod catalog_list;
 mod cli;
 mod deployment;
 mod drafters;

@@ -44,6 +44,18 @@ fn its_table_is_what_the_first_command_prints() {
 }
 
 #[test]
+fn its_list_is_what_the_command_prints() {
+    let folder = folder();
+    let readme = readme();
+    let ran = run_well(folder.path(), &["catalog", "list", "--role", "drafter", "--fits", "2.5GB"]);
+    assert_eq!(block_of(&readme, "models whose weights"), ran.stdout);
+    for line in readme.lines().filter_map(|line| line.strip_prefix("specplan catalog list ")) {
+        let line = line.split(['#', '>']).next().unwrap();
+        run_well(folder.path(), &[&["catalog", "list"], &line.split_whitespace().collect::<Vec<_>>()[..]].concat());
+    }
+}
+
+#[test]
 fn its_error_is_what_the_mistake_gives() {
     let folder = folder();
     let readme = readme();
