@@ -21,7 +21,7 @@ pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<D
     let link = fields.optional("link", link);
     let power = fields.optional("power", power);
     let price = fields.optional("price", price);
-    fields.optional("note", text);
+    let note = fields.optional("note", text);
     Some(Device {
         id: id.to_owned(),
         name: name?.unwrap_or_else(|| id.to_owned()),
@@ -32,12 +32,13 @@ pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<D
         link: link?,
         power: power?,
         price: price?,
+        note: note?,
     })
 }
 
 fn memory(node: &Node, problems: &mut Problems) -> Option<Memory> {
     let mut fields = Fields::open(node, &Keys::all(&["capacity", "bandwidth", "source", "note"]), problems)?;
-    let capacity = fields.required("capacity", |node, problems| quantity(node, problems, 1.0));
+    let capacity = fields.optional("capacity", |node, problems| quantity(node, problems, 1.0));
     let bandwidth = fields.required("bandwidth", |node, problems| quantity(node, problems, 1.0));
     let source = fields.required("source", text);
     fields.optional("note", text);

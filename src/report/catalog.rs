@@ -17,6 +17,9 @@ use crate::words::{Dtype, Word};
 /// One line of a list: a cell for each column.
 pub type Line = Vec<String>;
 
+/// The cell of a figure that a file does not state.
+const NOT_STATED: &str = "-";
+
 /// The columns of a list of devices.
 pub const DEVICE_COLUMNS: [&str; 6] = ["id", "memory", "bandwidth", "bf16", "fp8", "name"];
 /// The columns of a list of models.
@@ -29,10 +32,11 @@ pub const NAME_COLUMNS: [&str; 2] = ["id", "name"];
 /// A device in a list; what it does not state is a dash.
 #[must_use]
 pub fn device_line(device: &Device) -> Line {
-    let peak = |dtype| device.peak(dtype).map_or_else(|_| "-".to_owned(), |rate: FlopsPerSecond| rate.to_string());
+    let peak =
+        |dtype| device.peak(dtype).map_or_else(|_| NOT_STATED.to_owned(), |rate: FlopsPerSecond| rate.to_string());
     vec![
         device.id.clone(),
-        device.memory.capacity.to_string(),
+        device.memory.capacity.map_or_else(|| NOT_STATED.to_owned(), |capacity| capacity.to_string()),
         device.memory.bandwidth.to_string(),
         peak(Dtype::Bf16),
         peak(Dtype::Fp8),
@@ -68,11 +72,15 @@ pub fn list(columns: &[&str], lines: &[Line]) -> String {
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// A list as JSON: an object for each line.
+fn stated(cell: &str) -> Option<&str> {
+    (cell != NOT_STATED).then_some(cell)
+}
+
+/// A list as JSON: an object for each line, null for what is not stated.
 #[must_use]
 pub fn list_json(columns: &[&str], lines: &[Line]) -> Value {
     let object = |line: &Line| -> Value {
-        columns.iter().zip(line).map(|(name, cell)| ((*name).to_owned(), Value::from(cell.as_str()))).collect()
+        columns.iter().zip(line).map(|(name, cell)| ((*name).to_owned(), Value::from(stated(cell)))).collect()
     };
     lines.iter().map(object).collect()
 }
@@ -82,9 +90,11 @@ pub fn list_json(columns: &[&str], lines: &[Line]) -> Value {
 /// The ridge point is `peak / bandwidth`: the FLOPs for each byte above which a pass is bound by compute.
 #[must_use]
 pub fn device(device: &Device) -> String {
+    let capacity =
+        device.memory.capacity.map_or_else(|| "capacity not stated,".to_owned(), |capacity| capacity.to_string());
     let mut lines = vec![
         line("name", &device.name),
-        line("memory", &format!("{} at {}", device.memory.capacity, device.memory.bandwidth)),
+        line("memory", &format!("{capacity} at {}", device.memory.bandwidth)),
         line("", &device.memory.source),
     ];
     for (dtype, ridge) in ridges(device) {
@@ -104,6 +114,7 @@ pub fn device(device: &Device) -> String {
         let text = format!("{:.2} USD an hour ({})", price.usd_per_hour, price.date);
         lines.extend([line("price", &text), line("", &price.source)]);
     }
+    lines.extend(device.note.iter().map(|note| line("note", note)));
     lines.concat()
 }
 
@@ -221,6 +232,7 @@ pub fn device_json(device: &Device) -> Value {
     let ridge = |(dtype, (_, ridge)): (Dtype, (FlopsPerSecond, f64))| (dtype.to_string(), Value::from(ridge));
     let mut value = figures::device(device);
     value["ridge_flop_per_byte"] = ridges(device).into_iter().map(ridge).collect();
+    value["note"] = device.note.as_deref().into();
     value
 }
 
