@@ -11,6 +11,7 @@ mod deployment;
 mod drafters;
 mod exercises;
 mod explain;
+mod facts;
 mod files;
 mod golden;
 mod init;
