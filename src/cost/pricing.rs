@@ -61,7 +61,7 @@ pub enum Unpriceable {
         devices: u64,
     },
     /// More devices than reach each other.
-    #[error("the link of hardware `{device}` joins {domain} devices, not {devices}")]
+    #[error("the link of hardware `{device}` joins {domain} device{}, not {devices}", if *domain == 1 { "" } else { "s" })]
     BeyondLink {
         /// The device.
         device: String,

@@ -139,6 +139,16 @@ fn a_missing_capacity_is_a_reason_of_its_own() {
     assert!(ran.stderr.contains("state what is installed under [memory]"), "{}", ran.stderr);
 }
 
+/// Its [link] is PCIe to the host, and joins nothing.
+#[test]
+fn cards_that_only_meet_over_pcie_make_no_replica() {
+    let folder = folder();
+    let two = ["--set", "hardware=arc-pro-b60", "--set", "tensor_parallel=2"];
+    let ran = run(folder.path(), &[&["sweep", "--write", "none"], &two[..]].concat());
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("the link of hardware `arc-pro-b60` joins 1 device, not 2"), "{}", ran.stderr);
+}
+
 #[test]
 fn what_a_device_does_not_state_is_shown_as_such() {
     let folder = folder();
