@@ -40,7 +40,7 @@ pub(super) fn device(root: &Node, id: &str, problems: &mut Problems) -> Option<D
 
 fn memory(node: &Node, problems: &mut Problems) -> Option<Memory> {
     let mut fields = Fields::open(node, &Keys::all(&["capacity", "bandwidth", "source", "note"]), problems)?;
-    let capacity = fields.required("capacity", |node, problems| quantity(node, problems, 1.0));
+    let capacity = fields.optional("capacity", |node, problems| quantity(node, problems, 1.0));
     let bandwidth = fields.required("bandwidth", |node, problems| quantity(node, problems, 1.0));
     let source = fields.required("source", text);
     fields.optional("note", text);

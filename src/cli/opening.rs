@@ -80,6 +80,12 @@ fn unpriceable(error: &Unpriceable, loaded: &Loaded) -> (&'static str, &'static 
             &["quantization.activations", "hardware"],
             "state it under [peak] of that hardware, or compute in another format",
         ),
+        Unpriceable::MissingCapacity(_) => (
+            "missing-figure",
+            &["hardware"],
+            "copy its file, state what is installed under [memory], such as capacity = \"64 GiB\", and name the copy by \
+             its path: hardware = \"./mine.toml\"",
+        ),
         Unpriceable::MissingEfficiencies { .. } => (
             "missing-figure",
             &["engine"],

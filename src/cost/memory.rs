@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use crate::cost::placement::Placement;
 use crate::domain::deployment::MemoryPolicy;
-use crate::domain::device::Device;
+use crate::domain::device::{Device, MissingCapacity};
 use crate::domain::model::{KvShare, Model, Shape};
 use crate::units::Bytes;
 
@@ -117,20 +117,27 @@ impl Footprint {
 }
 
 /// The bytes of a device that an engine may use: `utilization x capacity`.
-#[must_use]
-pub fn usable(device: &Device, policy: &MemoryPolicy) -> Bytes {
-    device.memory.capacity * policy.utilization().get()
+///
+/// # Errors
+///
+/// [`MissingCapacity`] if the device's description does not say how much there is.
+pub fn usable(device: &Device, policy: &MemoryPolicy) -> Result<Bytes, MissingCapacity> {
+    Ok(device.capacity()? * policy.utilization().get())
 }
 
 impl Demand {
-    /// Target and drafter, each on devices of its own placement, under a policy.
+    /// Target and drafter, each on devices of its own placement, under a policy; without one nothing is reserved.
     #[must_use]
-    pub fn new(target: (&Model, &Placement), drafter: Option<(&Model, &Placement)>, policy: &MemoryPolicy) -> Self {
+    pub fn new(
+        target: (&Model, &Placement),
+        drafter: Option<(&Model, &Placement)>,
+        policy: Option<&MemoryPolicy>,
+    ) -> Self {
         Self {
             target: Held::by(target.0, target.1),
             drafter: drafter.map_or(Held::NOTHING, |(model, placement)| Held::by(model, placement)),
-            reserve: policy.reserve(),
-            block_tokens: policy.block_tokens(),
+            reserve: policy.map_or(Bytes::ZERO, MemoryPolicy::reserve),
+            block_tokens: policy.map_or(MemoryPolicy::DEFAULT_BLOCK_TOKENS, MemoryPolicy::block_tokens),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::cost::placement::{Placement, Unsplittable};
 use crate::cost::roofline::Rates;
 use crate::cost::terms::Without;
 use crate::domain::deployment::Spread;
-use crate::domain::device::{Device, MissingPeak};
+use crate::domain::device::{Device, MissingCapacity, MissingPeak};
 use crate::domain::engine::{Additive, Efficiency, Engine, Profile};
 use crate::domain::model::{Model, Shape};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
@@ -39,6 +39,9 @@ pub enum Unpriceable {
     /// No peak for its number format.
     #[error(transparent)]
     MissingPeak(#[from] MissingPeak),
+    /// Nobody knows how much memory there is, and the question is what fits.
+    #[error(transparent)]
+    MissingCapacity(#[from] MissingCapacity),
     /// The engine's profile does not know the device.
     #[error("engine `{engine}` has no efficiencies for hardware `{device}` ({family})")]
     MissingEfficiencies {
@@ -58,7 +61,7 @@ pub enum Unpriceable {
         devices: u64,
     },
     /// More devices than reach each other.
-    #[error("the link of hardware `{device}` joins {domain} devices, not {devices}")]
+    #[error("the link of hardware `{device}` joins {domain} device{}, not {devices}", if *domain == 1 { "" } else { "s" })]
     BeyondLink {
         /// The device.
         device: String,

@@ -29,8 +29,8 @@ pub struct Device {
 /// Memory of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
-    /// What the driver reports, else the label.
-    pub capacity: Bytes,
+    /// What the driver reports, else the label; none where what is installed decides.
+    pub capacity: Option<Bytes>,
     /// Datasheet bandwidth.
     pub bandwidth: BytesPerSecond,
     /// Where both are from.
@@ -88,6 +88,14 @@ pub enum Peak {
     SameAs(Dtype),
 }
 
+/// A device whose description does not say how much memory it has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("hardware `{device}` states no memory capacity, without which nothing tells what fits")]
+pub struct MissingCapacity {
+    /// The device's id.
+    pub device: String,
+}
+
 /// A figure that a device's description does not have.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("hardware `{device}` has no dense peak for {dtype}")]
@@ -99,6 +107,15 @@ pub struct MissingPeak {
 }
 
 impl Device {
+    /// How much memory it has.
+    ///
+    /// # Errors
+    ///
+    /// [`MissingCapacity`] if the description does not say: what is installed is never guessed.
+    pub fn capacity(&self) -> Result<Bytes, MissingCapacity> {
+        self.memory.capacity.ok_or_else(|| MissingCapacity { device: self.id.clone() })
+    }
+
     /// The dense peak for a format.
     ///
     /// # Errors

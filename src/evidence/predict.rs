@@ -3,7 +3,7 @@
 use crate::cost::draft::DraftPricing;
 use crate::cost::pass::pass;
 use crate::cost::shape::PassShape;
-use crate::domain::deployment::{Limits, MemoryPolicy, Spread};
+use crate::domain::deployment::{Limits, Spread};
 use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, HeadSource, Layout};
 use crate::domain::engine::{Engine, Profile};
@@ -14,7 +14,7 @@ use crate::evidence::founding::{by_totals, joined};
 use crate::plan::round::{plain_step, round_of};
 use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
 use crate::plan::speedup::speedup;
-use crate::units::{Bytes, Probability, Seconds};
+use crate::units::Seconds;
 use crate::words::{Class, HeadKind, MeasuredDrafter, Role, Roofline, Term};
 
 /// What a measurement names, found in the catalog.
@@ -82,9 +82,6 @@ pub enum Unpriced {
     /// A model multiplies nothing.
     #[error(transparent)]
     Aggregate(#[from] AggregateError),
-    /// The default policy could not be made.
-    #[error("memory cannot be handed out")]
-    Policy,
 }
 
 /// Whether a measurement is one of a dense target or of a mixture on vLLM or SGLang, or of another engine.
@@ -156,7 +153,6 @@ fn priced(
     named: Named<'_>,
     method: Method<'_>,
 ) -> Result<Prediction, Unpriced> {
-    let policy = MemoryPolicy::new(Probability::ONE, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS);
     let setup = Setup::new(&Deployment {
         device: what.device,
         engine: named.engine,
@@ -165,7 +161,7 @@ fn priced(
         spread: Spread::default(),
         without: method.without,
         limits: &Limits::default(),
-        policy: &policy.map_err(|_| Unpriced::Policy)?,
+        policy: None,
         target: what.target,
         drafts: Some(Drafts { source: what.source, overlap: false, tree: None, proposing_share: None }),
     })?;

@@ -34,9 +34,9 @@ pub struct Choice {
 /// # use specplan::units::{BytesPerSecond, FlopsPerSecond};
 /// # use specplan::words::{Dtype, Role};
 /// # let device = Device { id: "d".into(), name: "d".into(), vendor: None, family: None,
-/// #     memory: Memory { capacity: Bytes::new(80e9), bandwidth: BytesPerSecond::new(3e12), source: "s".into() },
+/// #     memory: Memory { capacity: Some(Bytes::new(80e9)), bandwidth: BytesPerSecond::new(3e12), source: "s".into() },
 /// #     peaks: Peaks { stated: vec![(Dtype::Bf16, Peak::Rate(FlopsPerSecond::new(1e15)))], source: "s".into() },
-/// #     link: None, power: None, price: None };
+/// #     link: None, power: None, price: None, note: None };
 /// # let target = Model { id: "t".into(), name: "t".into(), role: Role::Target, vocab: None,
 /// #     shape: Shape::Aggregate(Aggregate::new(7.5e9, 8e9, 131072.0)?),
 /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16), approximate: false, fits: vec![], source: None };
@@ -44,7 +44,7 @@ pub struct Choice {
 /// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS)?;
 /// let free = DraftSource::Constant { cost_ratio: CostRatio::FREE };
 /// let setup = Setup::new(&Deployment {
-///     device: &device, engine: &engine, roofline: Roofline::Aggregate, devices: 1, spread: Default::default(), limits: &Default::default(), without: &[], policy: &policy,
+///     device: &device, engine: &engine, roofline: Roofline::Aggregate, devices: 1, spread: Default::default(), limits: &Default::default(), without: &[], policy: Some(&policy),
 ///     target: &target, drafts: Some(Drafts { source: &free, overlap: false, tree: None, proposing_share: None }),
 /// })?;
 /// let best = best_k(&setup, &Process::Iid { alpha: Probability::ONE }, 1.0, 2048.0, 8);

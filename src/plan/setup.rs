@@ -49,8 +49,8 @@ pub struct Deployment<'d, 'a> {
     pub without: &'d [Term],
     /// What the engine is told not to exceed.
     pub limits: &'d Limits,
-    /// How memory is handed out.
-    pub policy: &'d MemoryPolicy,
+    /// How memory is handed out; none: nobody asks what fits, and the device need not say how much it has.
+    pub policy: Option<&'d MemoryPolicy>,
     /// The target.
     pub target: &'a Model,
     /// What drafts; none: only plain decoding has a price.
@@ -129,6 +129,9 @@ fn drafting<'a>(
     })
 }
 
+/// What may be held where nobody asks what fits.
+const UNASKED: Bytes = Bytes::new(f64::INFINITY);
+
 /// The share that engines' fits give, for an engine that states none.
 const ACCEPTED_PER_PROPOSED: f64 = 0.394;
 
@@ -180,7 +183,7 @@ impl<'a> Setup<'a> {
             base_demand: demand.without_drafter(),
             demand,
             apart,
-            usable: usable(basis.device, policy),
+            usable: policy.map_or(Ok(UNASKED), |policy| usable(basis.device, policy)).map_err(Unpriceable::from)?,
         })
     }
 
@@ -324,7 +327,7 @@ impl<'a> Setup<'a> {
         of(&self.demand).into_iter().chain(apart).min()
     }
 
-    /// What a device may hold: utilization x capacity.
+    /// What a device may hold: utilization x capacity; without a policy no end of it.
     #[must_use]
     pub const fn usable(&self) -> Bytes {
         self.usable

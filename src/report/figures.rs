@@ -7,6 +7,7 @@ use crate::domain::device::{Device, Peak};
 use crate::domain::ffn::Ffn;
 use crate::domain::layers::LayerGroup;
 use crate::domain::model::{Model, Shape};
+use crate::units::Bytes;
 
 /// A device with every figure its file states.
 #[must_use]
@@ -21,7 +22,7 @@ pub fn device(device: &Device) -> Value {
         "vendor": device.vendor,
         "family": device.family,
         "memory": {
-            "capacity_bytes": device.memory.capacity.get(),
+            "capacity_bytes": device.memory.capacity.map(Bytes::get),
             "bandwidth_bytes_per_s": device.memory.bandwidth.get(),
             "source": device.memory.source,
         },

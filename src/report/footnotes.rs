@@ -27,11 +27,12 @@ pub(super) fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<St
     }
     if marks.unfit {
         let capacity = panel.plan.block.device.memory.capacity;
+        let of = capacity.map_or_else(String::new, |capacity| format!(" of {capacity}"));
         let need = least_unfit(panel).map_or_else(String::new, |Need { batch, with, without }| {
             let alone = if with > without { format!(", {without} of it without the drafter") } else { String::new() };
             format!("; batch {batch} needs {with}{alone}")
         });
-        notes.push(format!("!: does not fit in the usable {} of {capacity}{need}", panel.plan.block.setup.usable()));
+        notes.push(format!("!: does not fit in the usable {}{of}{need}", panel.plan.block.setup.usable()));
     }
     if marks.carried {
         notes.push("~: tokens per pass carried over from another k than was measured".to_owned());

@@ -171,7 +171,7 @@ impl<'s> Block<'s> {
             },
             limits: &scenario.limits,
             without: &scenario.without,
-            policy: &scenario.memory,
+            policy: Some(&scenario.memory),
             target,
             drafts: drafter.map(|drafter| Drafts {
                 source: &drafter.source,

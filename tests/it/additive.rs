@@ -60,7 +60,7 @@ impl Figures {
             vendor: None,
             family: Some("f".into()),
             memory: Memory {
-                capacity: Bytes::new(80e9),
+                capacity: Some(Bytes::new(80e9)),
                 bandwidth: BytesPerSecond::new(self.bandwidth),
                 source: "s".into(),
             },
@@ -146,7 +146,7 @@ fn spread<'a>(
         spread,
         limits,
         without: on.without,
-        policy: &policy,
+        policy: Some(&policy),
         target,
         drafts,
     })

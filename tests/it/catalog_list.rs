@@ -342,7 +342,7 @@ fn lists_are_grouped_for_a_reader() {
     let hardware = run_well(folder.path(), &["catalog", "list", "hardware", "--format", "md"]).stdout;
     let vendors: Vec<&str> =
         hardware.lines().filter_map(|line| line.strip_prefix("| **")?.split("**").next()).collect();
-    assert_eq!(vendors, ["AMD", "Apple", "AWS", "Google", "Huawei", "Intel", "NVIDIA"]);
+    assert_eq!(vendors, ["AMD", "Apple", "AWS", "Generic", "Google", "Huawei", "Intel", "NVIDIA"]);
     assert!(hardware.starts_with("## hardware, by vendor\n\n| id "), "{hardware}");
 }
 

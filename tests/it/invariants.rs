@@ -91,7 +91,7 @@ fn device(rates: Rates) -> Device {
         name: "d".into(),
         vendor: None,
         family: None,
-        memory: Memory { capacity: Bytes::new(80e9), bandwidth: rates.bandwidth, source: "s".into() },
+        memory: Memory { capacity: Some(Bytes::new(80e9)), bandwidth: rates.bandwidth, source: "s".into() },
         peaks: Peaks { stated: vec![(Dtype::Bf16, Peak::Rate(rates.peak))], source: "s".into() },
         link: None,
         power: None,
@@ -118,7 +118,7 @@ fn ideal_setup<'a>(device: &Device, target: &'a Model, source: &'a DraftSource) 
         spread: Spread::default(),
         limits: &Limits::default(),
         without: &[],
-        policy: &policy(),
+        policy: Some(&policy()),
         target,
         drafts: Some(Drafts { source, tree: None, proposing_share: None, overlap: false }),
     })

@@ -12,6 +12,7 @@ mod deployment;
 mod drafters;
 mod exercises;
 mod explain;
+mod facts;
 mod files;
 mod golden;
 mod init;

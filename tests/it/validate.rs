@@ -128,6 +128,15 @@ fn rows_that_cannot_be_priced_are_listed_and_change_no_exit_code() {
     assert_eq!(document["unpriced"].as_array().unwrap().len(), 8);
 }
 
+/// Nobody asks what fits: a device that does not say how much memory it has is predicted all the same.
+#[test]
+fn a_measurement_needs_no_memory_capacity() {
+    let folder = folder();
+    let rows = ["1.5,2.2,x,vllm,epyc-9654,llama-3.1-8b,,eagle3,3,8,1000,0,,,cpu,s,"];
+    let found = predicted(folder.path(), &rows, &["--engine", "ideal"]);
+    assert!(found[0][6..].concat().is_empty(), "{found:?}");
+}
+
 #[test]
 fn excluded_sources_are_scored_apart_and_once_more_with_everything() {
     let folder = folder();

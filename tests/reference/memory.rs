@@ -28,7 +28,7 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
 /// it holds them all, and the difference is taken off the reserve beside it.
 fn memory_throughput(inputs: &Value) -> Answer {
     let mut models = Models::of(inputs)?;
-    models.device.memory.capacity = Bytes::new(number(inputs, "hbm_bytes")?);
+    models.device.memory.capacity = Some(Bytes::new(number(inputs, "hbm_bytes")?));
     let utilization = Probability::new(number(inputs, "utilization")?).map_err(refused)?;
     let block = NonZeroU64::new(whole(inputs, "block")?).ok_or_else(|| refused("a block of no tokens"))?;
     let reserve = number(inputs, "overhead_bytes")?;

@@ -91,7 +91,7 @@ impl Models {
             spread: Spread::default(),
             limits: &Limits::default(),
             without: &[],
-            policy,
+            policy: Some(policy),
             target: &self.target,
             drafts: Some(Drafts { source: &self.draft, tree: None, proposing_share: None, overlap: false }),
         })
@@ -200,7 +200,7 @@ pub(crate) fn device(hw: &Value) -> Result<Device, Unanswered> {
         name: "case".into(),
         vendor: None,
         family: None,
-        memory: Memory { capacity: Bytes::new(1.0), bandwidth, source: "the case".into() },
+        memory: Memory { capacity: Some(Bytes::new(1.0)), bandwidth, source: "the case".into() },
         peaks: Peaks { stated: vec![(Dtype::Bf16, peak)], source: "the case".into() },
         link: None,
         power: None,

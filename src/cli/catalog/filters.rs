@@ -5,7 +5,7 @@ use crate::catalog::lookup::SearchPath;
 use crate::cli::args::ListArgs;
 use crate::cli::catalog::resolve::resolve;
 use crate::cli::error::Error;
-use crate::domain::device::Device;
+use crate::domain::device::{Device, MissingCapacity};
 use crate::domain::model::Model;
 use crate::units::Bytes;
 use crate::units::text::{QuantityError, parse};
@@ -120,7 +120,9 @@ fn memory(search: &SearchPath, name: &str) -> Result<Room, Error> {
     let (id, _) = resolve(search, name, &[Kind::Hardware])?;
     match entry(search, Kind::Hardware, &id).map_err(Error::Input)? {
         (Entry::Device(device), _) => {
-            let bytes = device.memory.capacity;
+            let untold =
+                |error: MissingCapacity| Error::Usage(format!("--fits {name}: {error}; give bytes, such as 80GB"));
+            let bytes = device.capacity().map_err(untold)?;
             Ok(Room { bytes, said: format!("{bytes}, the memory of {id}") })
         }
         _ => Err(Error::Internal(format!("{id} is no hardware"))),

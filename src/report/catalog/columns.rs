@@ -45,7 +45,7 @@ pub const DEVICES: Columns<Device> = Columns(&[
     ("name", |device| device.name.as_str().into()),
     ("vendor", |device| device.vendor.as_deref().into()),
     ("family", |device| device.family.as_deref().into()),
-    ("memory_bytes", |device| number(device.memory.capacity.get())),
+    ("memory_bytes", |device| device.memory.capacity.map_or(Value::Null, |capacity| number(capacity.get()))),
     ("bandwidth_bytes_per_s", |device| number(device.memory.bandwidth.get())),
     ("memory_source", |device| device.memory.source.as_str().into()),
     ("fp32_flop_per_s", |device| peak(device, Dtype::Fp32)),

@@ -20,7 +20,11 @@ pub fn text(device: &Device, remarks: &Remarks, style: Style) -> String {
     let untold = "not stated: engines with efficiencies by family do not price it";
     sheet.line("family", device.family.as_deref().unwrap_or(untold));
     let memory = &device.memory;
-    sheet.line("memory", format!("{}, {} bytes", memory.capacity, thousands(memory.capacity.get())));
+    let capacity = memory.capacity.map_or_else(
+        || "not stated: what is installed decides".to_owned(),
+        |capacity| format!("{capacity}, {} bytes", thousands(capacity.get())),
+    );
+    sheet.line("memory", capacity);
     sheet.line("bandwidth", memory.bandwidth.to_string());
     sheet.source(Some(&memory.source));
     for (dtype, rate, ridge) in ridges(device) {

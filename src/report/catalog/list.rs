@@ -144,7 +144,7 @@ fn device_row(device: &Device) -> Vec<String> {
     let peak = |dtype| device.peak(dtype).map_or_else(|_| dash(), |rate| rate.to_string());
     vec![
         device.id.clone(),
-        device.memory.capacity.to_string(),
+        device.memory.capacity.map_or_else(|| "-".to_owned(), |capacity| capacity.to_string()),
         device.memory.bandwidth.to_string(),
         peak(Dtype::Bf16),
         peak(Dtype::Fp8),
