@@ -219,7 +219,7 @@ fn filters_that_do_not_go_together_are_refused_with_what_does() {
         (&["hardware", "--role", "target"][..], "--role is for models, not for hardware: leave it out, or list models"),
         (&["engines", "--vendor", "amd"], "--vendor is for hardware, not for engines"),
         (&["--vendor", "amd", "--fits", "80GB"], "--vendor is for hardware, --fits for models: ask for one"),
-        (&["--vendor", "amdd"], "known vendors are AMD, Apple, AWS, Google, Huawei, Intel, NVIDIA"),
+        (&["--vendor", "amdd"], "known vendors are AMD, Apple, AWS, Generic, Google, Huawei, Intel, NVIDIA"),
         (&["--role", "haed"], "[possible values: target, drafter, head]"),
         (&["--fits", "80gb"], "`gb` is not a unit of an amount of bytes; give bytes such as 80GB"),
         (&["--fits", "80"], "`80` has no unit"),
