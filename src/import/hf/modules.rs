@@ -3,8 +3,9 @@
 use crate::domain::attention::Attention;
 use crate::domain::ffn::Ffn;
 use crate::domain::head::Head;
-use crate::domain::layers::{Extras, LayerGroup, Layers};
-use crate::import::hf::family::{Family, Modules};
+use crate::domain::layers::{Extras, Layers};
+use crate::import::hf::decoder::grouped;
+use crate::import::hf::family::{Family, Mixers, Modules};
 use crate::import::hf::reader::Reader;
 use crate::import::hf::small::Rules;
 use crate::words::HeadKind;
@@ -29,6 +30,27 @@ pub(super) struct Main<'a> {
     pub(super) rules: &'a Rules,
     pub(super) hidden: u64,
     pub(super) vocab: u64,
+}
+
+/// A layer such as the last that sees all, with the last feed-forward part.
+fn layer_of_module(main: &Main<'_>) -> Option<(Attention, Ffn)> {
+    let attention = main.layers.iter().rev().find(|(attention, _)| attention.sees_all() && selects(attention))?.0;
+    Some((attention, main.layers.last()?.1))
+}
+
+/// Blocks of one part each, such as the model has them: attention and a mixture, or as a pattern says.
+fn blocks_of_module(reader: &mut Reader<'_>, main: &Main<'_>) -> Option<Vec<(Attention, Ffn)>> {
+    let found = reader.find(&["mtp_hybrid_override_pattern"])?;
+    reader.note("blocks of a module", &found.path, found.node);
+    let alike = |is: fn(&(Attention, Ffn)) -> bool| main.layers.iter().find(|block| is(block)).copied();
+    let block = |letter| match letter {
+        '*' => alike(|(attention, _)| matches!(attention, Attention::Gqa(_))),
+        'M' => alike(|(attention, _)| matches!(attention, Attention::Ssm(_))),
+        'E' => alike(|(_, ffn)| matches!(ffn, Ffn::Moe(_))),
+        '-' => alike(|(_, ffn)| matches!(ffn, Ffn::Plain { .. })),
+        _ => None,
+    };
+    found.node.text()?.chars().map(block).collect()
 }
 
 /// A module selects tokens itself where its model does.
@@ -60,13 +82,18 @@ pub(super) fn modules(reader: &mut Reader<'_>, family: &Family, main: &Main<'_>)
         }
         (_, Some(modules)) => modules,
     };
-    let attention = main.layers.iter().rev().find(|(attention, _)| attention.sees_all() && selects(attention))?.0;
-    let ffn = main.layers.last()?.1;
-    let small: u64 = main.rules.of_layer(&attention, &ffn, main.hidden).iter().map(|small| small.count).sum();
+    let layers = match family.mixers {
+        Mixers::Letters => blocks_of_module(reader, main)?,
+        _ => vec![layer_of_module(main)?],
+    };
+    let small: u64 = layers
+        .iter()
+        .flat_map(|(attention, ffn)| main.rules.of_layer(attention, ffn, main.hidden))
+        .map(|small| small.count)
+        .sum();
     let extras = Extras { extra_params: small, positions: 0, ..main.extras };
-    let group = LayerGroup { count: 1, attention, ffn };
     let head = Head { kind: HeadKind::Mtp, draft_vocab: None, copies: modules, reads: None };
-    let layers = Layers::new(main.hidden, main.vocab, false, vec![group], extras).ok()?.as_head(head);
+    let layers = Layers::new(main.hidden, main.vocab, false, grouped(&layers), extras).ok()?.as_head(head);
     let params = layers.params().total() as u64;
     let copies = if family.modules == Modules::KeyedWithCopies { modules * 2 * main.vocab * main.hidden } else { 0 };
     Some(Mtp { modules, params, copies })

@@ -77,7 +77,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family { types: &["dbrx"], qkv_bias: NEVER, out_bias: NEVER, ..LLAMA },
     Family { types: &["deepseek_v2"], ..LLAMA },
-    Family { types: &["deepseek_v3", "kimi_k2", "deepseek_v32", "glm_moe_dsa", "sarvam_mla"], ..DEEPSEEK_V3 },
+    Family { types: &["deepseek_v3", "kimi_k2", "deepseek_v32", "sarvam_mla"], ..DEEPSEEK_V3 },
     Family {
         types: &["dots1"],
         qk_norm: Some((QkNorm::Heads, ALWAYS)),
@@ -169,6 +169,7 @@ pub(super) const FAMILIES: &[Family] = &[
         modules: Modules::KeyedWithCopies,
         ..LLAMA
     },
+    Family { types: &["glm_moe_dsa"], modules: Modules::Keyed, ..DEEPSEEK_V3 },
     Family { types: &["glm4_moe_lite"], small: &[Small::RouterBias], ..DEEPSEEK_V3 },
     Family { types: &["gpt2", "gpt-sw3"], ..GPT2 },
     Family { types: &["gpt_bigcode"], ..GPT2 },

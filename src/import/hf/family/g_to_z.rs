@@ -103,7 +103,7 @@ pub(super) const FAMILIES: &[Family] = &[
         types: &["nemotron_h", "nemotron_h_puzzle"],
         gated: false,
         mixers: Mixers::Letters,
-        small: &[Small::RouterBias],
+        modules: Modules::Keyed,
         ..LLAMA
     },
     Family { types: &["nemotron-nas", "nemotron_nas", "deci"], mixers: Mixers::Pruned, ..LLAMA },
