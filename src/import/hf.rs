@@ -204,10 +204,12 @@ fn say_the_rest(reader: &mut Reader<'_>, root: &Json) {
         .map(|entry| entry.key.as_str())
         .filter(|key| ["vision_config", "audio_config", "visual", "speech_config"].contains(key))
         .collect();
-    if !towers.is_empty() {
-        reader.warn(format!("{}: only the text decoder is counted", towers.join(", ")));
-    }
     let nest = reader.nest().split('.').next().unwrap_or_default().to_owned();
+    if !towers.is_empty() {
+        reader.warn(format!("only the text decoder is counted, not {}", towers.join(", ")));
+    } else if !nest.is_empty() && nest != "transformer_layer_config" {
+        reader.warn(format!("only the text decoder, `{nest}`, is counted"));
+    }
     for found in reader.unread() {
         if found.path == nest {
             continue;

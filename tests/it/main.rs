@@ -15,6 +15,7 @@ mod explain;
 mod facts;
 mod files;
 mod golden;
+mod import_hf;
 mod init;
 mod invariants;
 mod operators;

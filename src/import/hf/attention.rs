@@ -98,6 +98,11 @@ fn windowed(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Hea
     })
 }
 
+/// Query heads, as most decoders state them.
+pub(super) fn heads(reader: &mut Reader<'_>) -> Option<u64> {
+    reader.required("heads", &HEADS)
+}
+
 fn usual(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Heads> {
     let heads = reader.count_or("heads", &HEADS, size(family, "num_attention_heads"));
     let heads = heads?;

@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::domain::attention::{Attention, Gqa};
 use crate::domain::ffn::Ffn;
 use crate::domain::layers::{Extras, LayerGroup, Layers};
-use crate::import::hf::attention::attention;
+use crate::import::hf::attention::{attention, heads};
 use crate::import::hf::family::{Family, Mixers};
 use crate::import::hf::ffn::ffn;
 use crate::import::hf::layers::{Feed, Mixer, count, feeds, mixers};
@@ -15,7 +15,7 @@ use crate::import::hf::small::counted;
 use crate::import::json::{Json, Value};
 
 const HIDDEN: [&str; 4] = ["hidden_size", "n_embd", "n_embed", "d_model"];
-const VOCAB: [&str; 3] = ["padded_vocab_size", "vocab_size", "n_vocab"];
+const VOCAB: [&str; 2] = ["vocab_size", "n_vocab"];
 
 /// A decoder, and what is counted beside it.
 pub(super) struct Decoder {
@@ -31,6 +31,11 @@ pub(super) fn hidden(reader: &mut Reader<'_>) -> Option<u64> {
 /// Tokens in the vocabulary.
 pub(super) fn vocab(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
     let usual = family.sizes.iter().find(|(key, _)| *key == "vocab_size").map(|(_, size)| *size);
+    // Where rows are padded, tables have the padded ones (ChatGLM).
+    if reader.has(&["padded_vocab_size"]) {
+        reader.find(&VOCAB);
+        return reader.count("vocabulary", &["padded_vocab_size"]);
+    }
     reader.count_or("vocabulary", &VOCAB, usual)
 }
 
@@ -39,7 +44,15 @@ pub(super) fn decoder(reader: &mut Reader<'_>, family: &Family) -> Option<Decode
     let hidden = hidden(reader);
     let vocab = vocab(reader, family);
     let tied = tied(reader, family);
-    let each = hidden.and_then(|hidden| layers(reader, family, hidden));
+    let each = match hidden {
+        Some(hidden) => layers(reader, family, hidden),
+        None => {
+            // Without a width nothing can be read of layers but that they are there.
+            count(reader);
+            heads(reader);
+            None
+        }
+    };
     let latent = each.as_ref().is_some_and(|each| each.iter().any(|(one, _)| matches!(one, Attention::Mla(_))));
     let counted = counted(reader, family, latent);
     let positions = positions(reader, family);
