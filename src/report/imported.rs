@@ -1,5 +1,7 @@
 //! An imported model: its counts, and what was read, inferred and left alone, for people and for programs.
 
+use std::ops::Add;
+
 use serde_json::{Map, Value, json};
 
 use crate::domain::layers::{LayerGroup, Layers};
@@ -21,7 +23,7 @@ struct Counts {
 
 impl Counts {
     fn of(layers: &Layers) -> Self {
-        let sum = |of: fn(&LayerGroup) -> f64| layers.groups().iter().map(of).sum::<f64>() * layers.modules();
+        let sum = |of: fn(&LayerGroup) -> f64| layers.groups().iter().map(of).fold(0.0, f64::add) * layers.modules();
         let (total, active) = (layers.params().total(), layers.active_total());
         Self {
             total,

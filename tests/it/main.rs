@@ -18,6 +18,7 @@ mod golden;
 mod import_hf;
 mod init;
 mod invariants;
+mod model_facts;
 mod operators;
 mod program;
 mod readme;

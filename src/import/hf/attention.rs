@@ -246,6 +246,12 @@ fn heads_and_groups(reader: &mut Reader<'_>, hidden: u64) -> Option<SsmForm> {
         Some(found) => reader.whole("width of a state-space head", &found, 1),
         None => None,
     };
+    if reader.flag("biases of state-space projections", &["mamba_proj_bias", "use_bias"]) == Some(true)
+        && let Some(found) = reader.find(&["mamba_proj_bias", "use_bias"])
+    {
+        let message = format!("`{}` is true: biases of state-space projections are not counted", found.path);
+        reader.problem::<()>(Diagnostic::error("unpriced", message), found.node);
+    }
     let heads = ["mamba_n_heads", "mamba_num_heads", "num_heads"];
     let heads = reader.required("state-space heads", &heads)?;
     let width = match width {

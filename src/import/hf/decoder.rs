@@ -135,16 +135,21 @@ fn assemble(
     kinds.iter().map(of).collect()
 }
 
+/// The letters of a text, or the words of a list.
+pub(super) fn words(node: &Json) -> Vec<String> {
+    match &node.value {
+        Value::Text(text) => text.chars().map(String::from).collect(),
+        Value::List(items) => items.iter().map(|item| item.text().unwrap_or_default().to_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Blocks of one part each: M a state space, * attention, - a dense part, E a mixture (Nemotron-H).
 fn blocks(reader: &mut Reader<'_>) -> Option<Vec<(Mixer, Feed)>> {
     let keys = ["hybrid_override_pattern", "layers_block_type"];
     let Some(found) = reader.find(&keys) else { return reader.missing("kinds of blocks", &keys) };
     reader.note("kinds of blocks", &found.path, found.node);
-    let words: Vec<String> = match &found.node.value {
-        Value::Text(text) => text.chars().map(String::from).collect(),
-        Value::List(items) => items.iter().map(|item| item.text().unwrap_or_default().to_owned()).collect(),
-        _ => Vec::new(),
-    };
+    let words = words(found.node);
     let kind = |word: &String| match word.as_str() {
         "M" | "mamba" | "linear_attention" => Some((Mixer::StateSpace, Feed::None)),
         "*" | "attention" | "full_attention" => Some((Mixer::Full, Feed::None)),

@@ -4,7 +4,7 @@ use crate::domain::attention::Attention;
 use crate::domain::ffn::Ffn;
 use crate::domain::head::Head;
 use crate::domain::layers::{Extras, Layers};
-use crate::import::hf::decoder::grouped;
+use crate::import::hf::decoder::{grouped, words};
 use crate::import::hf::family::{Family, Mixers, Modules};
 use crate::import::hf::reader::Reader;
 use crate::import::hf::small::Rules;
@@ -40,17 +40,17 @@ fn layer_of_module(main: &Main<'_>) -> Option<(Attention, Ffn)> {
 
 /// Blocks of one part each, such as the model has them: attention and a mixture, or as a pattern says.
 fn blocks_of_module(reader: &mut Reader<'_>, main: &Main<'_>) -> Option<Vec<(Attention, Ffn)>> {
-    let found = reader.find(&["mtp_hybrid_override_pattern"])?;
+    let found = reader.find(&["mtp_hybrid_override_pattern", "mtp_layers_block_type"])?;
     reader.note("blocks of a module", &found.path, found.node);
     let alike = |is: fn(&(Attention, Ffn)) -> bool| main.layers.iter().find(|block| is(block)).copied();
-    let block = |letter| match letter {
-        '*' => alike(|(attention, _)| matches!(attention, Attention::Gqa(_))),
-        'M' => alike(|(attention, _)| matches!(attention, Attention::Ssm(_))),
-        'E' => alike(|(_, ffn)| matches!(ffn, Ffn::Moe(_))),
-        '-' => alike(|(_, ffn)| matches!(ffn, Ffn::Plain { .. })),
+    let block = |word: String| match word.as_str() {
+        "*" | "attention" | "full_attention" => alike(|(attention, _)| matches!(attention, Attention::Gqa(_))),
+        "M" | "mamba" | "linear_attention" => alike(|(attention, _)| matches!(attention, Attention::Ssm(_))),
+        "E" | "moe" => alike(|(_, ffn)| matches!(ffn, Ffn::Moe(_))),
+        "-" | "mlp" => alike(|(_, ffn)| matches!(ffn, Ffn::Plain { .. })),
         _ => None,
     };
-    found.node.text()?.chars().map(block).collect()
+    words(found.node).into_iter().map(block).collect()
 }
 
 /// A module selects tokens itself where its model does.

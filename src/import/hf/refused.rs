@@ -35,6 +35,8 @@ const REFUSED: &[(&str, When, &str)] = &[
     ("use_mem_rope", When::Set, "attention whose weights layers share (Zamba)"),
     ("hybrid_layer_ids", When::Set, "attention whose weights layers share (Zamba)"),
     ("attn_type_list", When::HoldsZero, "lightning attention in some layers (MiniMax-Text-01)"),
+    ("use_double_wide_mlp", When::Set, "feed-forward parts of two widths"),
+    ("moe_layer_num_skipped", When::Above(0), "layers without experts that no key names"),
     ("per_layer_config", When::Set, "sizes that differ from layer to layer"),
     ("cross_attention_layers", When::Set, "layers that attend to images"),
     ("sparse_attention_config", When::Set, "sparse attention"),

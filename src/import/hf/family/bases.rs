@@ -19,8 +19,12 @@ pub(super) const GPT2: Family = Family {
     ..LLAMA
 };
 /// A decoder as Qwen3 has it: Llama's with normalised queries and keys.
-pub(super) const QWEN3: Family =
-    Family { qk_norm: Some((QkNorm::Heads, ALWAYS)), head_dim: Some(128), windows: Windows::Switched, ..LLAMA };
+pub(super) const QWEN3: Family = Family {
+    qk_norm: Some((QkNorm::Heads, Switch::Key("use_qk_norm", true))),
+    head_dim: Some(128),
+    windows: Windows::Switched,
+    ..LLAMA
+};
 /// A decoder as Qwen3-Next has it: linear attention in three of four layers, gated outputs.
 pub(super) const QWEN3_NEXT: Family = Family {
     head_dim: Some(256),
