@@ -87,8 +87,10 @@ fn write(folder: &Path, imported: &Imported, file: &str) -> Result<PathBuf, Erro
 /// written, the report.
 fn show(args: &ImportHfArgs, imported: &Imported, file: &str, written: Option<&Path>) -> Result<(), Error> {
     let next = written.map(|path| {
-        let (key, shown) = (if imported.model.head().is_some() { "a drafter's id" } else { "target" }, path.display());
-        visible(&format!("wrote {shown}; name it by its path, such as {key} = \"./{shown}\""))
+        let key = if imported.model.head().is_some() { "a drafter's id" } else { "target" };
+        let found_by_id = path.parent() == Some(Path::new("models"));
+        let shown = if found_by_id { imported.model.id.clone() } else { format!("./{}", path.display()) };
+        visible(&format!("wrote {}; name it so: {key} = \"{shown}\"", path.display()))
     });
     match (args.format, next) {
         (Format::Json, next) => {

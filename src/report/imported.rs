@@ -92,21 +92,16 @@ pub fn text(imported: &Imported) -> String {
         let text = format!("{} in {} beside these{copies}", count(mtp.params as f64), plural(mtp.modules, "module"));
         lines.push(line("MTP", &text));
     }
-    lines.extend(section(
-        "read",
-        report.read.iter().map(|read| format!("{} = {} ({})", read.key, read.value, read.what)),
-    ));
+    lines.extend(section("warnings", report.warnings.iter().cloned()));
     let inferred = report.inferred.iter().map(|one| format!("{}: {} ({})", one.what, one.value, one.why));
     lines.extend(section("inferred", inferred));
-    lines.extend(section(
-        "counted",
-        report.small.iter().map(|small| format!("{}: {}", small.what, count(small.count as f64))),
-    ));
-    lines.extend(section("not read", report.unknown.iter().cloned()));
+    let small = report.small.iter().map(|small| format!("{}: {}", small.what, count(small.count as f64)));
+    lines.extend(section("counted beside the layers", small));
+    let read = report.read.iter().map(|read| format!("{} = {} ({})", read.key, read.value, read.what));
+    lines.extend(section("read", read));
     if !report.without_effect.is_empty() {
         lines.push(format!("without effect: {}\n", report.without_effect.join(", ")));
     }
-    lines.extend(section("warnings", report.warnings.iter().cloned()));
     lines.concat()
 }
 

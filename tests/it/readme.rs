@@ -55,6 +55,18 @@ fn its_list_is_what_the_command_prints() {
     }
 }
 
+/// The report of an import starts so, and every flag that is shown is one.
+#[test]
+fn its_import_is_what_the_command_prints() {
+    let folder = folder();
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/configs/qwen3-next-80b-a3b.json");
+    let arguments = ["import", "hf", config.to_str().unwrap(), "--name", "qwen3-next", "--out", "models"];
+    let ran = run_well(folder.path(), &arguments);
+    let readme = readme();
+    let shown = block_of(&readme, "model       qwen3-next");
+    assert!(ran.stdout.starts_with(shown), "{}", ran.stdout);
+}
+
 #[test]
 fn its_error_is_what_the_mistake_gives() {
     let folder = folder();
