@@ -93,8 +93,8 @@ fn the_fullest_stage_counts() {
                 [deployment]\npipeline = 8\n[sweep]\nbatch = 1\ncontext = 15\n";
     let row = rows(folder.path(), text, &[]).remove(0);
     let layer = 5376.0 * (32.0 + 32.0) * 128.0 + 4096.0 * 5376.0 + 3.0 * 5376.0 * 21_504.0;
-    // Two normalisations of the hidden size and two of a head; the last one of the model in equal parts.
-    let norms = 2.0 * 5376.0 + 2.0 * 128.0 + 5376.0 / 62.0;
+    // Four normalisations of the hidden size and two of a head; the last one of the model in equal parts.
+    let norms = 4.0 * 5376.0 + 2.0 * 128.0 + 5376.0 / 62.0;
     let weights = 2.0 * (8.0 * (layer + norms) + 262_144.0 * 5376.0);
     let cache = 8.0 * 2.0 * 16.0 * 128.0 * 2.0 * 16.0;
     near(number(&row, "base_memory_bytes"), weights + cache);
