@@ -36,7 +36,7 @@ pub struct Choice {
 /// # let device = Device { id: "d".into(), name: "d".into(), vendor: None, family: None,
 /// #     memory: Memory { capacity: Some(Bytes::new(80e9)), bandwidth: BytesPerSecond::new(3e12), source: "s".into() },
 /// #     peaks: Peaks { stated: vec![(Dtype::Bf16, Peak::Rate(FlopsPerSecond::new(1e15)))], source: "s".into() },
-/// #     link: None, power: None, price: None, note: None };
+/// #     link: None, power: None, price: None };
 /// # let target = Model { id: "t".into(), name: "t".into(), role: Role::Target, vocab: None,
 /// #     shape: Shape::Aggregate(Aggregate::new(7.5e9, 8e9, 131072.0)?),
 /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16), approximate: false, fits: vec![], source: None };

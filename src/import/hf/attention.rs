@@ -35,17 +35,12 @@ pub(super) fn attention(reader: &mut Reader<'_>, family: &Family, mixer: Mixer, 
     }
 }
 
-/// A size of the class that its configurations leave out.
-fn size(family: &Family, key: &str) -> Option<u64> {
-    family.sizes.iter().find(|(known, _)| *known == key).map(|(_, size)| *size)
-}
-
 /// Tokens that a token of such a layer sees, itself included.
 fn window(reader: &mut Reader<'_>, family: &Family, mixer: Mixer) -> Option<Option<u64>> {
     match mixer {
         Mixer::Window => {
             let keys = ["sliding_window", "sliding_window_size", "window_size"];
-            let usual = size(family, "sliding_window").or_else(|| size(family, "window_size"));
+            let usual = reader.size(family, "sliding_window").or_else(|| reader.size(family, "window_size"));
             reader.count_or("window", &keys, usual).map(Some)
         }
         Mixer::Chunk => {
@@ -104,9 +99,11 @@ pub(super) fn heads(reader: &mut Reader<'_>) -> Option<u64> {
 }
 
 fn usual(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Heads> {
-    let heads = reader.count_or("heads", &HEADS, size(family, "num_attention_heads"));
+    let usual = reader.size(family, "num_attention_heads");
+    let heads = reader.count_or("heads", &HEADS, usual);
     let heads = heads?;
-    let kv_heads = kv_heads(reader, heads, size(family, "num_key_value_heads"))?;
+    let usual = reader.size(family, "num_key_value_heads");
+    let kv_heads = kv_heads(reader, heads, usual)?;
     let head_dim = head_dim(reader, family, hidden, heads)?;
     let value_dim = reader.count("width of a head's values", &["v_head_dim"]).filter(|width| *width != head_dim);
     Some(Heads { heads, kv_heads, head_dim, value_dim, shared_values: false })
@@ -176,7 +173,8 @@ fn mla(reader: &mut Reader<'_>, family: &Family, mixer: Mixer) -> Option<Mla> {
     let kv_lora = reader.required("rank of keys and values", &["kv_lora_rank"]);
     let nope = reader.required("plain width of a head", &["qk_nope_head_dim"]);
     let rope = reader.required("rotary width of a head", &["qk_rope_head_dim"]);
-    let value = reader.count_or("width of a head's values", &["v_head_dim"], size(family, "v_head_dim"));
+    let usual = reader.size(family, "v_head_dim");
+    let value = reader.count_or("width of a head's values", &["v_head_dim"], usual);
     // Each token's latent serves all heads; what these say of KV heads or widths does not count.
     reader.find(&["num_key_value_heads"]);
     reader.find(&["head_dim"]);

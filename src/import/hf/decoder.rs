@@ -24,13 +24,14 @@ pub(super) struct Decoder {
 }
 
 /// The width between layers.
-pub(super) fn hidden(reader: &mut Reader<'_>) -> Option<u64> {
-    reader.required("width", &HIDDEN)
+pub(super) fn hidden(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
+    let usual = reader.size(family, "hidden_size");
+    reader.count_or("width", &HIDDEN, usual)
 }
 
 /// Tokens in the vocabulary.
 pub(super) fn vocab(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
-    let usual = family.sizes.iter().find(|(key, _)| *key == "vocab_size").map(|(_, size)| *size);
+    let usual = reader.size(family, "vocab_size");
     // Where rows are padded, tables have the padded ones (ChatGLM).
     if reader.has(&["padded_vocab_size"]) {
         reader.find(&VOCAB);
@@ -41,14 +42,14 @@ pub(super) fn vocab(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
 
 /// Reads a decoder.
 pub(super) fn decoder(reader: &mut Reader<'_>, family: &Family) -> Option<Decoder> {
-    let hidden = hidden(reader);
+    let hidden = hidden(reader, family);
     let vocab = vocab(reader, family);
     let tied = tied(reader, family);
     let each = match hidden {
         Some(hidden) => layers(reader, family, hidden),
         None => {
             // Without a width nothing can be read of layers but that they are there.
-            count(reader);
+            count(reader, family);
             heads(reader);
             None
         }
@@ -103,7 +104,7 @@ pub(super) fn layers(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> O
         }
         _ => {}
     }
-    let count = count(reader)?;
+    let count = count(reader, family)?;
     let (mixers, feeds) = (mixers(reader, family, count), feeds(reader, family, count));
     let without_ffn = family.mixers == Mixers::StateSpaces;
     let pair = |(mixer, feed)| (mixer, if without_ffn { Feed::None } else { feed });

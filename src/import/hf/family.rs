@@ -177,6 +177,8 @@ pub(super) struct Family {
     pub(super) head_dim: Option<u64>,
     /// Sizes of the class, by key, that its configurations leave out.
     pub(super) sizes: &'static [(&'static str, u64)],
+    /// The same for decoders inside multimodal configurations, which leave out whatever is as in the class.
+    pub(super) nested: &'static [(&'static str, u64)],
     /// Four times the width between feed-forward matrices where no key says.
     pub(super) four_times: bool,
     pub(super) windows: Windows,
@@ -189,6 +191,14 @@ pub(super) struct Family {
     pub(super) positions: Option<u64>,
     pub(super) small: &'static [Small],
     pub(super) modules: Modules,
+}
+
+impl Family {
+    /// A size of the class that configurations leave out.
+    pub(super) fn size(&self, key: &str, nested: bool) -> Option<u64> {
+        let more = if nested { self.nested } else { &[] };
+        self.sizes.iter().chain(more).find(|(known, _)| *known == key).map(|(_, size)| *size)
+    }
 }
 
 /// A decoder as Llama has it.
@@ -205,6 +215,7 @@ pub(super) const LLAMA: Family = Family {
     tied: false,
     head_dim: None,
     sizes: &[],
+    nested: &[],
     four_times: false,
     windows: Windows::Never,
     mixers: Mixers::Attention,

@@ -68,7 +68,11 @@ fn dense_width(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<
         reader.infer("feed-forward width", 4 * hidden, "no key says: four times the hidden width");
         return Some(4 * hidden);
     }
-    if reader.has(&WIDTH) { None } else { reader.missing("feed-forward width", &WIDTH) }
+    if reader.has(&WIDTH) {
+        return None;
+    }
+    let usual = reader.size(family, "intermediate_size");
+    reader.count_or("feed-forward width", &WIDTH, usual)
 }
 
 /// A number, or a list of the same number for each layer.

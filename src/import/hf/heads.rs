@@ -71,7 +71,7 @@ pub(super) fn head(reader: &mut Reader<'_>, form: Form, target: Option<&Model>) 
     if form == Form::Eagle1 {
         reader.infer("kind of head", "eagle1", "one layer alone, and no vocabulary of its own");
     }
-    let width = hidden(reader);
+    let width = hidden(reader, &of);
     let own = reader.count("rows of its own LM head", &["draft_vocab_size"]);
     let rows = match (reader.has_vocab(), own) {
         (false, Some(own)) => {

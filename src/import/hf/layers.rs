@@ -46,8 +46,9 @@ pub(super) const EXPERTS: [&str; 6] = [
 ];
 
 /// How many layers there are.
-pub(super) fn count(reader: &mut Reader<'_>) -> Option<u64> {
-    let count = reader.required("layers", &LAYERS)?;
+pub(super) fn count(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
+    let usual = reader.size(family, "num_hidden_layers");
+    let count = reader.count_or("layers", &LAYERS, usual)?;
     if count <= MOST_LAYERS {
         return Some(count);
     }

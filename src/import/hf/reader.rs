@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place, Source};
+use crate::import::hf::family::Family;
 use crate::import::hf::report::{Inferred, Read, Report};
 use crate::import::json::{Json, Value};
 
@@ -76,6 +77,11 @@ impl<'j> Reader<'j> {
     /// The path of the decoder's table, empty where it is the whole text.
     pub(super) fn nest(&self) -> &str {
         self.tables.first().map_or("", |(path, _)| path.trim_end_matches('.'))
+    }
+
+    /// A size of the class that such configurations leave out.
+    pub(super) fn size(&self, family: &Family, key: &str) -> Option<u64> {
+        family.size(key, !self.nest().is_empty())
     }
 
     /// The whole text.

@@ -1,6 +1,6 @@
 //! The families from A to G, in the order of their names.
 
-use crate::import::hf::family::bases::{ALWAYS, DEEPSEEK_V3, GEMMA3, GPT2, NEVER};
+use crate::import::hf::family::bases::{ALWAYS, DEEPSEEK_V3, GEMMA_SIZES, GEMMA2_SIZES, GEMMA3, GPT2, NEVER};
 use crate::import::hf::family::{
     Family, LLAMA, Mixers, Modules, Norms, QkNorm, Small, Sparse, StateSpace, Switch, Windows,
 };
@@ -136,9 +136,10 @@ pub(super) const FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { types: &["flex_olmo"], qk_norm: Some((QkNorm::Widths, ALWAYS)), ..LLAMA },
-    Family { types: &["gemma"], tied: true, head_dim: Some(256), ..LLAMA },
+    Family { types: &["gemma"], tied: true, head_dim: Some(256), nested: GEMMA_SIZES, ..LLAMA },
     Family {
         types: &["gemma2"],
+        nested: GEMMA2_SIZES,
         norms: Norms::Each(4),
         tied: true,
         head_dim: Some(256),

@@ -18,6 +18,48 @@ pub(super) const GPT2: Family = Family {
     positions: Some(0),
     ..LLAMA
 };
+/// Sizes of the classes of decoders that multimodal models are often built on: hidden, feed-forward, layers, heads,
+/// KV heads, vocabulary (github:huggingface/transformers).
+pub(super) const LLAMA_SIZES: &[(&str, u64)] = &[
+    ("hidden_size", 4096),
+    ("intermediate_size", 11_008),
+    ("num_hidden_layers", 32),
+    ("num_attention_heads", 32),
+    ("vocab_size", 32_000),
+];
+pub(super) const MISTRAL_SIZES: &[(&str, u64)] = &[
+    ("hidden_size", 4096),
+    ("intermediate_size", 14_336),
+    ("num_hidden_layers", 32),
+    ("num_attention_heads", 32),
+    ("num_key_value_heads", 8),
+    ("vocab_size", 32_000),
+];
+pub(super) const QWEN2_SIZES: &[(&str, u64)] = &[
+    ("hidden_size", 4096),
+    ("intermediate_size", 22_016),
+    ("num_hidden_layers", 32),
+    ("num_attention_heads", 32),
+    ("num_key_value_heads", 32),
+    ("vocab_size", 151_936),
+];
+pub(super) const GEMMA_SIZES: &[(&str, u64)] = &[
+    ("hidden_size", 3072),
+    ("intermediate_size", 24_576),
+    ("num_hidden_layers", 28),
+    ("num_attention_heads", 16),
+    ("num_key_value_heads", 16),
+    ("vocab_size", 256_000),
+];
+pub(super) const GEMMA2_SIZES: &[(&str, u64)] = &[
+    ("hidden_size", 2304),
+    ("intermediate_size", 9216),
+    ("num_hidden_layers", 26),
+    ("num_attention_heads", 8),
+    ("num_key_value_heads", 4),
+    ("vocab_size", 256_000),
+];
+
 /// A decoder as Qwen3 has it: Llama's with normalised queries and keys.
 pub(super) const QWEN3: Family = Family {
     qk_norm: Some((QkNorm::Heads, Switch::Key("use_qk_norm", true))),
@@ -46,6 +88,7 @@ pub(super) const GEMMA3: Family = Family {
     tied: true,
     head_dim: Some(256),
     sizes: &[("vocab_size", 262_208), ("num_attention_heads", 8), ("num_key_value_heads", 4), ("sliding_window", 4096)],
+    nested: GEMMA2_SIZES,
     windows: Windows::AllBut("sliding_window_pattern", 6),
     ..LLAMA
 };

@@ -1,6 +1,8 @@
 //! The families from Granite to Z, in the order of their names.
 
-use crate::import::hf::family::bases::{ALWAYS, GPT2, NEVER, QWEN3, QWEN3_NEXT};
+use crate::import::hf::family::bases::{
+    ALWAYS, GPT2, LLAMA_SIZES, MISTRAL_SIZES, NEVER, QWEN2_SIZES, QWEN3, QWEN3_NEXT,
+};
 use crate::import::hf::family::{
     Family, LLAMA, Mixers, Modules, Norms, QkNorm, Small, Sparse, StateSpace, Switch, Windows,
 };
@@ -55,7 +57,11 @@ pub(super) const FAMILIES: &[Family] = &[
         small: &[Small::RouterBias, Small::HeadGate],
         ..LLAMA
     },
-    Family { types: &["llama", "aria_text", "yi", "Yi", "deepseek", "cwm", "xverse", "aquila", "minicpm"], ..LLAMA },
+    Family {
+        types: &["llama", "aria_text", "yi", "Yi", "deepseek", "cwm", "xverse", "aquila", "minicpm"],
+        nested: LLAMA_SIZES,
+        ..LLAMA
+    },
     Family {
         types: &["llama4", "llama4_text"],
         windows: Windows::Chunks(4),
@@ -88,7 +94,12 @@ pub(super) const FAMILIES: &[Family] = &[
         small: &[Small::RouterBiasKey("use_routing_bias", true)],
         ..LLAMA
     },
-    Family { types: &["ministral", "ministral3", "mistral", "mistral3", "mixtral"], windows: Windows::All, ..LLAMA },
+    Family {
+        types: &["ministral", "ministral3", "mistral", "mistral3", "mixtral"],
+        nested: MISTRAL_SIZES,
+        windows: Windows::All,
+        ..LLAMA
+    },
     Family {
         types: &["mpt"],
         norm_without_shift: Some("no_bias"),
@@ -155,6 +166,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family { types: &["qwen"], qkv_bias: ALWAYS, out_bias: NEVER, mlp_bias: NEVER, ..LLAMA },
     Family {
         types: &["qwen2", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"],
+        nested: QWEN2_SIZES,
         qkv_bias: ALWAYS,
         out_bias: NEVER,
         windows: Windows::Switched,
