@@ -1,6 +1,6 @@
 //! A Hugging Face `config.json` into a model, with a report of what was read, inferred and missing.
 //!
-//! Names of keys differ from family to family, and much that counts has no key at all: [`family`] says what each
+//! Names of keys differ from family to family, and much that counts has no key at all: `family` says what each
 //! `model_type` implies. What has no price is refused by the name of its key.
 
 mod attention;
@@ -30,6 +30,9 @@ use crate::import::hf::reader::Reader;
 use crate::import::hf::report::Report;
 use crate::import::json::{Json, Value, parse};
 use crate::words::Role;
+
+/// Keys that a warning names.
+const MOST_NAMED: usize = 20;
 
 /// What is asked of an import.
 #[derive(Clone, Debug, Default)]
@@ -217,9 +220,12 @@ fn say_the_rest(reader: &mut Reader<'_>, root: &Json) {
         let list = if is_inert(&found.path) { &mut reader.report.without_effect } else { &mut reader.report.unknown };
         list.push(found.path);
     }
-    let unknown: Vec<String> = reader.report.unknown.iter().map(|key| format!("`{key}`")).collect();
+    let shown = reader.report.unknown.iter().take(MOST_NAMED).map(|key| format!("`{key}`"));
+    let unknown: Vec<String> = shown.collect();
     if !unknown.is_empty() {
-        let list = unknown.join(", ");
+        let more = reader.report.unknown.len() - unknown.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let list = unknown.join(", ") + &more;
         reader.warn(format!("not known here: {list}; if one changes the shape, these counts are wrong"));
     }
 }

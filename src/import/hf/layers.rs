@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::import::hf::family::{Family, Mixers, Sparse, Switch, Windows};
-use crate::import::hf::reader::Reader;
+use crate::import::hf::reader::{Found, Reader};
 use crate::import::json::{Json, Value};
 
 /// What a layer has in the place of attention.
@@ -94,12 +94,8 @@ pub(super) fn mixers(reader: &mut Reader<'_>, family: &Family, layers: u64) -> O
 /// Which layers select tokens themselves: named one by one, or the first and then each n-th (GLM-5.2).
 fn selecting(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<bool>> {
     if reader.has(&["indexer_types"]) {
-        let (found, items) = reader.list("layers that select tokens", &["indexer_types"])?;
-        if items.len() as u64 == layers {
-            return Some(items.iter().map(|item| item.text() != Some("shared")).collect());
-        }
-        let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
-        return reader.problem(Diagnostic::error("conflict", message), found.node);
+        let (_, items) = each_layer(reader, "layers that select tokens", &["indexer_types"], layers)?;
+        return Some(items.iter().map(|item| item.text() != Some("shared")).collect());
     }
     let each = reader.count("every n-th layer selects tokens", &["index_topk_freq"]).unwrap_or(1);
     let offset = reader.count_from("layers that select before", &["index_skip_topk_offset"], 0).unwrap_or(2);
@@ -134,18 +130,28 @@ fn pick<T: Copy>(layers: u64, is: impl Fn(u64) -> bool, yes: T, no: T) -> Vec<T>
     (0..layers).map(|at| if is(at) { yes } else { no }).collect()
 }
 
+/// A list with an item for each layer.
+fn each_layer<'j>(
+    reader: &mut Reader<'j>,
+    what: &'static str,
+    keys: &[&str],
+    layers: u64,
+) -> Option<(Found<'j>, &'j [Json])> {
+    let (found, items) = reader.list(what, keys)?;
+    if items.len() as u64 == layers {
+        return Some((found, items));
+    }
+    let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
+    reader.problem(Diagnostic::error("conflict", message), found.node)
+}
+
 /// Kinds by name: `layer_types` and its like. `Some(None)` if they are wrong.
 fn listed(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Option<Vec<Mixer>>> {
     let keys = ["layer_types", "layers_block_type"];
     if !reader.has(&keys) {
         return None;
     }
-    let Some((found, items)) = reader.list("kinds of layers", &keys) else { return Some(None) };
-    if items.len() as u64 != layers {
-        let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
-        reader.problem::<()>(Diagnostic::error("conflict", message), found.node);
-        return Some(None);
-    }
+    let Some((found, items)) = each_layer(reader, "kinds of layers", &keys, layers) else { return Some(None) };
     let recurrent = matches!(family.mixers, Mixers::Listed | Mixers::Period);
     let kinds: Vec<Option<Mixer>> = items.iter().map(|item| by_name(reader, item, &found.path, recurrent)).collect();
     Some(kinds.into_iter().collect())
@@ -229,24 +235,26 @@ fn repeats(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Mixer>> {
         let pair = item.items().unwrap_or_default();
         let (names, count) = (pair.first().and_then(Json::items), pair.get(1).and_then(Json::whole));
         for _ in 0..count.unwrap_or(0).clamp(0, MOST_LAYERS as i64) {
+            if kinds.len() as u64 > layers {
+                break;
+            }
             kinds.extend(names.unwrap_or_default().iter().map(|name| name.text() == Some("local")));
         }
     }
     if kinds.len() as u64 != layers {
-        let message = format!("`{}` names {} layers of {layers}", found.path, kinds.len());
+        let count = if kinds.len() as u64 > layers { "more" } else { "fewer" };
+        let message = format!("`{}` names {count} than {layers} layers", found.path);
         return reader.problem(Diagnostic::error("conflict", message), found.node);
     }
     Some(kinds.into_iter().map(|local| if local { Mixer::Window } else { Mixer::Full }).collect())
 }
 
 fn indices_of_ones(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<bool>> {
-    let Some((found, items)) = reader.list("layers with a window", &["hybrid_layer_pattern"]) else {
+    let keys = ["hybrid_layer_pattern"];
+    if !reader.has(&keys) {
         return reader.missing("layers with a window", &["hybrid_layer_pattern", "layer_types"]);
-    };
-    if items.len() as u64 != layers {
-        let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
-        return reader.problem(Diagnostic::error("conflict", message), found.node);
     }
+    let (_, items) = each_layer(reader, "layers with a window", &keys, layers)?;
     Some(items.iter().map(|item| item.whole() == Some(1)).collect())
 }
 
@@ -314,11 +322,7 @@ pub(super) fn feeds(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Op
 }
 
 fn named_feeds(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Feed>> {
-    let (found, items) = reader.list("feed-forward parts", &["mlp_layer_types"])?;
-    if items.len() as u64 != layers {
-        let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
-        return reader.problem(Diagnostic::error("conflict", message), found.node);
-    }
+    let (found, items) = each_layer(reader, "feed-forward parts", &["mlp_layer_types"], layers)?;
     let kind = |reader: &mut Reader<'_>, item: &Json| match item.text() {
         Some("dense") => Some(Feed::Dense),
         Some("sparse" | "moe") => Some(Feed::Experts),
@@ -337,18 +341,13 @@ fn by_keys(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Feed>> {
     let first = reader.count_from("dense layers before those with experts", &dense, 0).unwrap_or(0);
     let step = reader.count("every n-th layer has experts", &["decoder_sparse_step"]).unwrap_or(1);
     let only = indices(reader, "layers without experts", &["mlp_only_layers"], layers)?.unwrap_or_default();
-    let listed = match reader.find(&["moe_layer_freq"]) {
-        Some(found) => match found.node.items() {
-            Some(items) if items.len() as u64 == layers => {
-                reader.note("layers with experts", &found.path, found.node);
-                Frequency::Each(items.iter().map(|item| item.whole().unwrap_or(0) != 0).collect())
-            }
-            Some(items) => {
-                let message = format!("`{}` names {} layers of {layers}", found.path, items.len());
-                return reader.problem(Diagnostic::error("conflict", message), found.node);
-            }
-            None => Frequency::Step(reader.whole("every n-th layer has experts", &found, 1)?),
-        },
+    let keys = ["moe_layer_freq"];
+    let listed = match reader.find(&keys) {
+        Some(found) if found.node.items().is_some() => {
+            let (_, items) = each_layer(reader, "layers with experts", &keys, layers)?;
+            Frequency::Each(items.iter().map(|item| item.whole().unwrap_or(0) != 0).collect())
+        }
+        Some(found) => Frequency::Step(reader.whole("every n-th layer has experts", &found, 1)?),
         None => Frequency::Step(1),
     };
     let frequent = |at: u64| match &listed {

@@ -34,6 +34,8 @@ const SHARED: [&str; 14] = [
     "aux_hidden_state_layer_ids",
     "target_hidden_size",
 ];
+/// Nobody reads more mistakes of one text, and each costs time.
+const MOST_KEPT: usize = 1000;
 /// The largest width or count, as in a model's file.
 pub(super) const LARGEST_COUNT: i64 = 1 << 24;
 
@@ -227,9 +229,10 @@ impl<'j> Reader<'j> {
 
     /// Reports a mistake at a value.
     pub(super) fn problem<T>(&mut self, found: Diagnostic, node: &Json) -> Option<T> {
-        let found = found.at(&self.place(node));
-        if !self.problems.contains(&found) {
-            self.problems.push(found);
+        // The same said of every layer is said once.
+        let known = self.problems.iter().any(|known| known.message == found.message);
+        if !known && self.problems.len() < MOST_KEPT {
+            self.problems.push(found.at(&self.place(node)));
         }
         None
     }
@@ -255,12 +258,17 @@ impl<'j> Reader<'j> {
 
     /// Keys of the decoder, and at the top, that nothing has read.
     pub(super) fn unread(&self) -> Vec<Found<'j>> {
+        // A table counts as read if something in it was: every path that leads to a key is known.
+        let leading = |used: &String| -> Vec<String> {
+            let ends = used.match_indices('.').map(|(at, _)| used[..at].to_owned());
+            ends.chain([used.clone()]).collect()
+        };
+        let known: HashSet<String> = self.used.iter().flat_map(leading).collect();
         let mut unread = Vec::new();
         for (prefix, table) in &self.tables {
             for entry in table.entries() {
                 let path = format!("{prefix}{}", entry.key);
-                let within = |used: &String| used.starts_with(&format!("{path}.")) || *used == path;
-                if !self.used.iter().any(within) && !entry.value.is_null() {
+                if !known.contains(&path) && !entry.value.is_null() {
                     unread.push(Found { path, node: &entry.value });
                 }
             }
