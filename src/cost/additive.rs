@@ -103,15 +103,18 @@ pub fn all_to_all_start(layers: &Layers, placement: &Placement, each: Seconds) -
 }
 
 /// What these exchanges send, there and back:
-/// `layers of experts x 2 x 2 tokens / n top_k h (r n - 1) / (r n) / (eta x link)`.
+/// `layers of experts x 2 x 2 tokens / n top_k h (r n - 1) / (r n) / (eta x link)`, with the latent's width in place of h
+/// where experts work on one.
 #[must_use]
 pub fn all_to_all_traffic(layers: &Layers, placement: &Placement, tokens: f64, link: BytesPerSecond) -> Seconds {
     if placement.ranks == 1 {
         return Seconds::ZERO;
     }
     let of_group = |group: &LayerGroup| {
-        let top_k = group.ffn.moe()?.top_k() as f64;
-        Some(placement.all_to_all_bytes(layers.hidden(), top_k, tokens) / link * (2.0 * group.count as f64))
+        let moe = group.ffn.moe()?;
+        // Experts over a latent are sent the latent.
+        let width = moe.latent().map_or(layers.hidden(), |latent| latent as f64);
+        Some(placement.all_to_all_bytes(width, moe.top_k() as f64, tokens) / link * (2.0 * group.count as f64))
     };
     layers.groups().iter().filter_map(of_group).sum()
 }

@@ -5,14 +5,14 @@
 //! tokens are read once for each of the two sequences. Figures are those of the models' config.json.
 #![expect(clippy::panic, reason = "a test stops at what it did not expect")]
 
-use specplan::catalog::load::{Request, load};
+use specplan::catalog::load::{Entry, Request, entry, load};
 use specplan::catalog::lookup::SearchPath;
 use specplan::cost::ops::{Ops, Work};
 use specplan::cost::placement::Placement;
 use specplan::cost::shape::PassShape;
 use specplan::domain::layers::{Extras, LayerGroup, Layers};
 use specplan::domain::model::{Model, Shape};
-use specplan::words::{OpName, Word};
+use specplan::words::{Kind, OpName, Word};
 
 const NEW: f64 = 8.0;
 const KEYS: f64 = 24_020.0;
@@ -27,8 +27,12 @@ fn one_layer(study: &str, group: usize) -> Ops {
 fn sliced(study: &str, group: usize, devices: u64) -> Ops {
     let request = Request { scenario: study, changes: &[], seed: None };
     let loaded = load(&SearchPath::default(), &request).unwrap_or_else(|found| panic!("{found:#?}"));
-    let target: &Model = &loaded.scenario.targets[0];
-    let Shape::Layers(layers) = &target.shape else { panic!("{study} has no layers") };
+    of_model(&loaded.scenario.targets[0], group, devices)
+}
+
+/// One layer of a group of a model, in the formats of its file.
+fn of_model(target: &Model, group: usize, devices: u64) -> Ops {
+    let Shape::Layers(layers) = &target.shape else { panic!("{} has no layers", target.id) };
     let group = LayerGroup { count: 1, ..layers.groups()[group] };
     let hidden = layers.hidden() as u64;
     let one = Layers::new(hidden, 1, false, vec![group], Extras::default()).unwrap();
@@ -54,7 +58,16 @@ fn experts(all: f64, top_k: f64, params: f64, bytes: f64) -> [f64; 4] {
 
 /// Every operator of the layer but what is read beside matrices and the ends of the model.
 fn check(study: &str, group: usize, expected: &[(OpName, [f64; 4])]) {
-    let ops = one_layer(study, group);
+    compare(study, group, &one_layer(study, group), expected);
+}
+
+/// The same for a model of the catalog that no study names.
+fn check_model(id: &str, group: usize, expected: &[(OpName, [f64; 4])]) {
+    let Entry::Model(model) = entry(&SearchPath::default(), Kind::Models, id).unwrap().0 else { panic!("{id}") };
+    compare(id, group, &of_model(&model, group, 1), expected);
+}
+
+fn compare(study: &str, group: usize, ops: &Ops, expected: &[(OpName, [f64; 4])]) {
     let beside = [OpName::Embed, OpName::Norms, OpName::LmHead];
     let names: Vec<&str> =
         ops.iter().map(|(name, _)| name).filter(|name| !beside.contains(name)).map(Word::as_str).collect();
@@ -192,4 +205,65 @@ fn qwen3_next_by_hand() {
         (OpName::O, product(16.0 * 256.0 * 2048.0, 2.0)),
     ];
     check("qwen3-next-mtp", 1, &[full, mixture].concat());
+}
+
+/// DeepSeek-V3.2: 64 heads of 128 score all 24020 keys over one cached key of 128, and each of the eight tokens then
+/// reads the 2048 latents that it selected.
+#[test]
+fn selected_tokens_by_hand() {
+    let selector = 1536.0 * 64.0 * 128.0 + 7168.0 * (128.0 + 64.0);
+    let projections = 7168.0 * 1536.0 + 1536.0 * 128.0 * 192.0 + 7168.0 * 576.0;
+    let flops = 2.0 * 128.0 * (576.0 + 512.0) * NEW * 2048.0 + 2.0 * 64.0 * 128.0 * KEYS;
+    let read = (576.0 * NEW * 2048.0 + 128.0 * CACHED) * 2.0;
+    let sparse = vec![
+        (OpName::Qkv, product(projections + selector, 1.0)),
+        (OpName::Absorb, product(512.0 * 128.0 * 256.0, 1.0)),
+        (OpName::Attention, [flops, 0.0, read, (576.0 + 128.0) * 2.0 * NEW]),
+        (OpName::O, product(128.0 * 128.0 * 7168.0, 1.0)),
+    ];
+    check_model("deepseek-v3.2", 0, &[sparse, gated(7168.0, 18_432.0, 1.0)].concat());
+}
+
+/// MiMo-V2-Flash: keys of 192 and values of 128, 4 KV heads that see all and 8 within a window of 128.
+#[test]
+fn values_of_another_width_by_hand() {
+    let of = |kv_heads: f64, keys: f64, cached: f64| {
+        vec![
+            (OpName::Qkv, product(4096.0 * (64.0 * 192.0 + kv_heads * 320.0), 1.0)),
+            (OpName::Attention, attention(2.0 * 64.0 * 320.0, keys, kv_heads * 320.0 * 2.0, cached)),
+            (OpName::O, product(64.0 * 128.0 * 4096.0, 1.0)),
+        ]
+    };
+    check_model("mimo-v2-flash", 0, &[of(4.0, KEYS, CACHED), gated(4096.0, 16_384.0, 1.0)].concat());
+    let mixture = mixture(4096.0, 256.0, 8.0, 2048.0, false, [1.0, 1.0]);
+    check_model("mimo-v2-flash", 1, &[of(8.0, NEW * 128.0, 2.0 * 127.0), mixture].concat());
+}
+
+/// Nemotron-3-Super: 22 of 512 experts of two matrices, over a latent of 1024 that two matrices lead to and from.
+#[test]
+fn plain_experts_over_a_latent_by_hand() {
+    let experts = experts(512.0, 22.0, 2.0 * 1024.0 * 2688.0, 2.0);
+    let mixture = vec![
+        (OpName::Router, product(4096.0 * 512.0 + 2.0 * 4096.0 * 1024.0, 2.0)),
+        (OpName::Experts, experts),
+        (OpName::SharedExperts, product(2.0 * 4096.0 * 5376.0, 2.0)),
+    ];
+    check_model("nemotron-3-super-120b-a12b", 1, &mixture);
+}
+
+/// Gemma-4: where all is seen, values come from the keys' projection and are cached beside them.
+#[test]
+fn shared_values_by_hand() {
+    let full = vec![
+        (OpName::Qkv, product(2816.0 * (16.0 + 2.0) * 512.0, 2.0)),
+        (OpName::Attention, attention(4.0 * 16.0 * 512.0, KEYS, 2.0 * 2.0 * 512.0 * 2.0, CACHED)),
+        (OpName::O, product(16.0 * 512.0 * 2816.0, 2.0)),
+    ];
+    let (each, shared) = (3.0 * 2816.0 * 704.0, 3.0 * 2816.0 * 2112.0);
+    let mixture = vec![
+        (OpName::Router, product(2816.0 * 128.0, 2.0)),
+        (OpName::Experts, experts(128.0, 8.0, each, 2.0)),
+        (OpName::SharedExperts, product(shared, 2.0)),
+    ];
+    check_model("gemma-4-26b-a4b", 1, &[full, mixture].concat());
 }
