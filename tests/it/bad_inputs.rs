@@ -27,6 +27,15 @@ fn every_bad_file_is_refused_with_its_message() {
 }
 
 #[test]
+fn every_bad_configuration_is_refused_with_its_message() {
+    for name in names(&bad().join("configs")) {
+        let ran = run(&bad(), &["import", "hf", &format!("configs/{name}")]);
+        assert_eq!(ran.code, 3, "{name}: {}", ran.stderr);
+        insta::assert_snapshot!(format!("import-{}", name.trim_end_matches(".json")), shown(&ran));
+    }
+}
+
+#[test]
 fn every_wrong_command_line_is_refused_with_its_message() {
     let lines: [(&str, &[&str]); 18] = [
         ("set-unknown-key", &["--set", "sweep.bacth=[1]"]),

@@ -94,14 +94,13 @@ fn windowed(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Hea
 }
 
 /// Query heads, as most decoders state them.
-pub(super) fn heads(reader: &mut Reader<'_>) -> Option<u64> {
-    reader.required("heads", &HEADS)
+pub(super) fn heads(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
+    let usual = reader.size(family, "num_attention_heads");
+    reader.count_or("heads", &HEADS, usual)
 }
 
 fn usual(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Heads> {
-    let usual = reader.size(family, "num_attention_heads");
-    let heads = reader.count_or("heads", &HEADS, usual);
-    let heads = heads?;
+    let heads = heads(reader, family)?;
     let usual = reader.size(family, "num_key_value_heads");
     let kv_heads = kv_heads(reader, heads, usual)?;
     let head_dim = head_dim(reader, family, hidden, heads)?;

@@ -7,7 +7,7 @@ use crate::domain::layers::{Extras, LayerGroup, Layers};
 use crate::import::hf::attention::{attention, heads};
 use crate::import::hf::family::{Family, Mixers};
 use crate::import::hf::ffn::ffn;
-use crate::import::hf::layers::{Feed, Mixer, count, feeds, mixers};
+use crate::import::hf::layers::{EXPERTS, Feed, Mixer, count, feeds, mixers};
 use crate::import::hf::modules::{Main, Mtp, modules};
 use crate::import::hf::reader::Reader;
 use crate::import::hf::report::Small;
@@ -48,9 +48,9 @@ pub(super) fn decoder(reader: &mut Reader<'_>, family: &Family) -> Option<Decode
     let each = match hidden {
         Some(hidden) => layers(reader, family, hidden),
         None => {
-            // Without a width nothing can be read of layers but that they are there.
+            // Without a width nothing can be read of layers but whether the rest is there.
             count(reader, family);
-            heads(reader);
+            rest(reader, family);
             None
         }
     };
@@ -104,12 +104,22 @@ pub(super) fn layers(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> O
         }
         _ => {}
     }
-    let count = count(reader, family)?;
+    let Some(count) = count(reader, family) else {
+        rest(reader, family);
+        return None;
+    };
     let (mixers, feeds) = (mixers(reader, family, count), feeds(reader, family, count));
     let without_ffn = family.mixers == Mixers::StateSpaces;
     let pair = |(mixer, feed)| (mixer, if without_ffn { Feed::None } else { feed });
     let kinds: Vec<(Mixer, Feed)> = mixers?.into_iter().zip(feeds?).map(pair).collect();
     assemble(reader, family, hidden, &kinds)
+}
+
+/// Reports what else is missing where layers cannot be read, so that all of it is said at once.
+fn rest(reader: &mut Reader<'_>, family: &Family) {
+    heads(reader, family);
+    let feed = if reader.has(&EXPERTS) { Feed::Experts } else { Feed::Dense };
+    ffn(reader, family, feed, 1);
 }
 
 /// Reads each kind once.

@@ -89,19 +89,22 @@ fn alike<'j>(reader: &mut Reader<'j>, what: &'static str, found: &Found<'j>) -> 
 }
 
 fn moe(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Moe> {
-    let experts = reader.required("experts", &EXPERTS)?;
+    let experts = reader.required("experts", &EXPERTS);
     let top_k = match reader.find(&PICKED) {
-        Some(found) => alike(reader, "experts picked", &found)?,
-        None => reader.missing("experts picked", &PICKED)?,
+        Some(found) => alike(reader, "experts picked", &found),
+        None => reader.missing("experts picked", &PICKED),
     };
     let width = match reader.find(&["moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size"]) {
-        Some(found) => alike(reader, "width of an expert", &found)?,
+        Some(found) => alike(reader, "width of an expert", &found),
         None => {
-            let width = reader.required("width of an expert", &WIDTH)?;
-            reader.infer("width of an expert", width, "no `moe_intermediate_size`: the feed-forward width");
+            let width = reader.required("width of an expert", &WIDTH);
+            if let Some(width) = width {
+                reader.infer("width of an expert", width, "no `moe_intermediate_size`: the feed-forward width");
+            }
             width
         }
     };
+    let (experts, top_k, width) = (experts?, top_k?, width?);
     let mixture = match Moe::new(experts, top_k, width) {
         Ok(mixture) => mixture,
         Err(error) => {
