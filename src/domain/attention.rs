@@ -52,7 +52,7 @@ impl Attention {
     pub fn small_params(&self, qkv_bias: bool, qk_norm: bool) -> f64 {
         match self {
             Self::Gqa(gqa) => {
-                let bias = if qkv_bias { gqa.query_width() + gqa.projected_kv_width() } else { 0.0 };
+                let bias = if qkv_bias { gqa.projected_width() } else { 0.0 };
                 bias + if qk_norm { 2.0 * gqa.head_dim() } else { 0.0 }
             }
             Self::Mla(mla) => mla.norm_params(),
@@ -95,6 +95,13 @@ impl Attention {
     #[must_use]
     pub const fn sees_all(&self) -> bool {
         matches!(self, Self::Gqa(Gqa { window: None, .. }) | Self::Mla(_))
+    }
+
+    /// Whether a layer of its own, outside its model, can attend so to all tokens.
+    #[must_use]
+    pub fn stands_alone(&self) -> bool {
+        let borrows = matches!(self, Self::Mla(mla) if mla.index().is_some_and(|index| index.selector.is_none()));
+        self.sees_all() && !borrows
     }
 
     /// Heads that devices can share: one number must divide the other; none where there is no attention.

@@ -164,6 +164,12 @@ impl Moe {
         hidden * self.experts as f64 + latent
     }
 
+    /// Width of a dense part with as many parameters as one token passes in these experts.
+    pub(super) fn passed_width(&self, hidden: f64) -> u64 {
+        let picked = self.top_k as f64 * self.expert_params(hidden) + self.shared_params(hidden);
+        (picked / (self.matrices() * hidden)).round() as u64
+    }
+
     /// Biases of one expert, where feed-forward matrices have them: as wide as what each matrix gives.
     pub(super) const fn bias_params(&self, hidden: f64) -> f64 {
         (self.matrices() - 1.0) * self.intermediate as f64 + hidden

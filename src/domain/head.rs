@@ -139,8 +139,12 @@ pub fn derived(target: &Model, head: Head) -> Result<Model, NoHead> {
         Layers::heads_only(width, of.vocab(), head)?
     } else {
         let last = of.groups().last().ok_or(EmptyShape)?;
-        let group = of.groups().iter().rev().find(|group| full(group)).unwrap_or(last);
-        let ffn = if head.kind == HeadKind::Mtp { last.ffn } else { dense(group.ffn) };
+        let group = of.groups().iter().rev().find(|group| group.attention.stands_alone()).unwrap_or(last);
+        // Some models have blocks of one part each: a layer has the last feed-forward part that there is.
+        let with_ffn = |group: &&LayerGroup| group.ffn != Ffn::None;
+        let last_ffn = of.groups().iter().rev().find(with_ffn).map_or(Ffn::None, |group| group.ffn);
+        let own = if group.ffn == Ffn::None { last_ffn } else { group.ffn };
+        let ffn = if head.kind == HeadKind::Mtp { last_ffn } else { dense(own, of.hidden()) };
         let count = if head.kind == HeadKind::Block { BLOCK_LAYERS } else { 1 };
         let group = LayerGroup { count, attention: group.attention, ffn };
         Layers::new(width, of.vocab(), false, vec![group], Extras::default())?.as_head(head)
@@ -162,16 +166,11 @@ pub fn derived(target: &Model, head: Head) -> Result<Model, NoHead> {
     })
 }
 
-const fn full(group: &LayerGroup) -> bool {
-    group.attention.sees_all()
-}
-
 /// A dense feed-forward part as wide as what one token passes through.
-fn dense(ffn: Ffn) -> Ffn {
+fn dense(ffn: Ffn, hidden: f64) -> Ffn {
     match ffn.moe() {
-        Some(moe) => {
-            Ffn::Gated { intermediate: moe.top_k() * moe.intermediate() + moe.shared() * moe.shared_intermediate() }
-        }
+        Some(moe) if moe.plain() => Ffn::Plain { intermediate: moe.passed_width(hidden) },
+        Some(moe) => Ffn::Gated { intermediate: moe.passed_width(hidden) },
         None => ffn,
     }
 }

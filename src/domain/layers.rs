@@ -220,8 +220,8 @@ impl Layers {
     ///
     /// # Formula
     ///
-    /// qkv and o (five where attention is latent) and two feed-forward products (gate and up are one) for each layer, two more where experts
-    /// are shared, one for what joins the inputs of a head, and the LM head.
+    /// qkv and o (five where attention is latent) and two feed-forward products (gate and up are one) for each layer,
+    /// two more where experts are shared and two where they work on a latent, one for what joins the inputs of a head, and the LM head.
     ///
     /// # Examples
     ///
@@ -230,7 +230,10 @@ impl Layers {
     pub fn products(&self) -> f64 {
         let of_ffn = |ffn: &Ffn| match ffn {
             Ffn::None => 0.0,
-            Ffn::Moe(moe) if moe.shared() > 0 => 4.0,
+            Ffn::Moe(moe) => {
+                let shared = if moe.shared() > 0 { 2.0 } else { 0.0 };
+                2.0 + shared + if moe.latent().is_some() { 2.0 } else { 0.0 }
+            }
             _ => 2.0,
         };
         let of_group = |group: &LayerGroup| group.count as f64 * (group.attention.products() + of_ffn(&group.ffn));

@@ -102,7 +102,7 @@ impl Linear {
 
     /// Values of the state, `V d_k d_v`, and of the filter's tail.
     pub(super) const fn state_values(&self) -> (f64, f64) {
-        let state = (self.value_heads * self.key_dim * self.value_dim) as f64;
+        let state = self.value_heads as f64 * self.key_dim as f64 * self.value_dim as f64;
         (state, self.channels() * (self.conv - 1) as f64)
     }
 }

@@ -12,6 +12,7 @@ mod heads;
 mod inert;
 mod layers;
 mod modules;
+mod pruned;
 mod reader;
 mod refused;
 pub mod report;

@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::domain::layers::{LayerGroup, Layers};
 use crate::domain::model::{Model, Shape};
 use crate::import::hf::Imported;
+use crate::report::catalog::columns::number;
+use crate::report::catalog::model::other_parts;
 use crate::report::model_file::{self, Remarks};
 use crate::report::number::thousands as count;
 use crate::units::Bytes;
@@ -17,7 +19,6 @@ struct Counts {
     active: f64,
     without_embedding: f64,
     kv_values: f64,
-    kv_values_all: f64,
     state_values: f64,
 }
 
@@ -30,10 +31,6 @@ impl Counts {
             active,
             without_embedding: active - layers.params().embedding,
             kv_values: sum(|group| group.count as f64 * group.attention.kv_values()),
-            kv_values_all: sum(|group| {
-                let grows = group.attention.window().is_none();
-                if grows { group.count as f64 * group.attention.kv_values() } else { 0.0 }
-            }),
             state_values: sum(|group| group.count as f64 * group.attention.state_values().0),
         }
     }
@@ -80,8 +77,11 @@ pub fn text(imported: &Imported) -> String {
         line("role", &model.role.to_string()),
         line("parameters", &count(counts.total)),
         line("active", &format!("{}, {} without the embedding", count(counts.active), count(counts.without_embedding))),
-        line("weights", &format!("{} in {}", model.weight_bytes_held(), model.formats.weights())),
-        line("KV cache", &kv(model, &counts)),
+        line(
+            "weights",
+            &format!("{} in {}{}", model.weight_bytes_held(), model.formats.weights(), other_parts(&model.formats)),
+        ),
+        line("KV cache", &kv(model)),
     ];
     if model.state_bytes_per_sequence() > Bytes::ZERO {
         lines.push(line("state", &format!("{} a sequence", model.state_bytes_per_sequence())));
@@ -105,11 +105,11 @@ pub fn text(imported: &Imported) -> String {
     lines.concat()
 }
 
-fn kv(model: &Model, counts: &Counts) -> String {
+fn kv(model: &Model) -> String {
     let bytes = model.kv_bytes_per_token().get();
     let mut text = format!("{} bytes a token in {}", count(bytes), model.formats.kv());
-    if counts.kv_values_all < counts.kv_values {
-        let growing = counts.kv_values_all * model.formats.kv_bytes();
+    let growing = model.growing_kv_bytes_per_token().get();
+    if growing < bytes {
         text.push_str(&format!(", {} of them beyond the windows", count(growing)));
     }
     text
@@ -147,22 +147,22 @@ pub fn json(imported: &Imported) -> Value {
         let whole = |number: f64| Value::from(number as u64);
         put("total_params", whole(counts.total));
         if let Some(mtp) = &imported.mtp {
-            let with = counts.total as u64 + mtp.params;
+            let with = (counts.total as u64).saturating_add(mtp.params);
             put("mtp_params", mtp.params.into());
             put("total_params_with_mtp", with.into());
             if mtp.copies > 0 {
-                put("total_params_with_mtp_and_copies", (with + mtp.copies).into());
+                put("total_params_with_mtp_and_copies", with.saturating_add(mtp.copies).into());
             }
         }
         put("active_params", whole(counts.active));
         put("active_params_without_input_embedding", whole(counts.without_embedding));
         put("matmul_params_per_token", whole(model.matmul_params()));
         put("kv_elements_per_token", whole(counts.kv_values));
-        put("kv_bytes_per_token", model.kv_bytes_per_token().get().into());
-        put("kv_bytes_per_token_without_windows", (counts.kv_values_all * model.formats.kv_bytes()).into());
+        put("kv_bytes_per_token", number(model.kv_bytes_per_token().get()));
+        put("kv_bytes_per_token_without_windows", number(model.growing_kv_bytes_per_token().get()));
         put("state_elements_per_sequence", whole(counts.state_values));
-        put("state_bytes_per_sequence", model.state_bytes_per_sequence().get().into());
-        put("weight_bytes", model.weight_bytes_held().get().into());
+        put("state_bytes_per_sequence", number(model.state_bytes_per_sequence().get()));
+        put("weight_bytes", number(model.weight_bytes_held().get()));
     }
     let read = report.read.iter().map(|one| json!({ "what": one.what, "key": one.key, "value": one.value }));
     put("read", read.collect());

@@ -19,8 +19,9 @@ use crate::words::{OpName, Part};
 /// attention  2 H (r + p) + 2 H r FLOPs for each key and new token
 ///            reads (r + p) values of each cached token once whatever q is, writes those of new ones;
 ///            the latent serves all heads, so that every device keeps it whole
-///            selected: keys are the top_k best only, and each new token reads its own; finding them takes
-///            2 H_i d_i FLOPs for each key and reads d_i values of each cached token once
+///            selected: keys are the top_k best only, of which each new token reads its own, together at most all;
+///            finding them takes 2 H_i d_i FLOPs for each key on every device and reads d_i values of each cached
+///            token once
 /// o          2 n H v h FLOPs, its weights once
 /// ```
 ///
@@ -39,7 +40,7 @@ pub(super) fn add(ops: &mut Ops, mla: &Mla, group: &LayerGroup, of: &Whole<'_>) 
     ops.add(OpName::O, product(mla.output_width() * of.layers.hidden()));
     let share = of.model.kv_share(group);
     let kept = share.bytes_per_token * of.placement.cache_share(&group.attention);
-    let looked = looked_at(mla, shape);
+    let looked = looked_at(mla, shape, 1.0 + of.replicas());
     ops.add(
         OpName::Attention,
         Work {
@@ -58,7 +59,8 @@ struct Looked {
     values: f64,
 }
 
-fn looked_at(mla: &Mla, shape: PassShape) -> Looked {
+/// Every device scores all tokens by itself: `scorers` is how many do.
+fn looked_at(mla: &Mla, shape: PassShape, scorers: f64) -> Looked {
     let (context, new) = (shape.context, shape.new_tokens_per_seq);
     let each_key = 2.0 * mla.heads() as f64 * (mla.latent_width() + mla.rank());
     let all = keys(context, new, None);
@@ -68,10 +70,10 @@ fn looked_at(mla: &Mla, shape: PassShape) -> Looked {
     let top_k = index.top_k as f64;
     let (scores, scored) = mla.selector().map_or((0.0, 0.0), |selector| {
         let dim = selector.dim as f64;
-        (2.0 * selector.heads as f64 * dim * all, dim * context)
+        (scorers * 2.0 * selector.heads as f64 * dim * all, dim * context)
     });
-    // Where everything cached is selected, one reading serves all new tokens.
-    let latents = if context <= top_k { context } else { new * top_k };
+    // Each new token reads its own; what all of them read together is never more than there is.
+    let latents = context.min(new * top_k);
     Looked {
         flops: each_key * keys(context, new, Some(index.top_k)) + scores,
         values: mla.latent_width() * latents + scored,
@@ -91,14 +93,35 @@ mod tests {
         let sparse = dense.with_index(Index { top_k: 2048, selector }).unwrap();
         let shape = PassShape { batch: 1.0, new_tokens_per_seq: 1.0, context: 8192.0, scored_per_seq: 1.0 };
         let near = |got: f64, expected: f64| assert!((got / expected - 1.0).abs() < 1e-12, "{got} is not {expected}");
-        let looked = looked_at(&sparse, shape);
+        let looked = looked_at(&sparse, shape, 1.0);
         near(looked.values, 576.0 * 2048.0 + 128.0 * 8192.0);
         near(looked.flops, 2.0 * 128.0 * 1088.0 * 2048.0 + 2.0 * 64.0 * 128.0 * 8193.0);
-        near(looked_at(&dense, shape).values, 576.0 * 8192.0);
+        near(looked_at(&dense, shape, 1.0).values, 576.0 * 8192.0);
         // Three new tokens read their own; a short context is read once.
         let three = PassShape { new_tokens_per_seq: 3.0, ..shape };
-        near(looked_at(&sparse, three).values, 576.0 * 3.0 * 2048.0 + 128.0 * 8192.0);
+        near(looked_at(&sparse, three, 1.0).values, 576.0 * 3.0 * 2048.0 + 128.0 * 8192.0);
         let short = PassShape { context: 1000.0, ..three };
-        near(looked_at(&sparse, short).values, 704.0 * 1000.0);
+        near(looked_at(&sparse, short, 1.0).values, 704.0 * 1000.0);
+        // On eight devices each scores all keys.
+        let scores = 2.0 * 64.0 * 128.0 * 8193.0;
+        near(looked_at(&sparse, shape, 8.0).flops, looked.flops + 7.0 * scores);
+    }
+
+    /// Reading never falls when the context grows, and latents are never read more often than a dense layer does.
+    #[test]
+    fn nothing_jumps_where_selection_begins() {
+        let selector = Some(Selector { heads: 64, dim: 128 });
+        let dense = Mla::new(128, Some(1536), 512, [128, 64, 128]).unwrap();
+        let sparse = dense.with_index(Index { top_k: 2048, selector }).unwrap();
+        let mut before = 0.0;
+        for context in (1..20_000).step_by(37) {
+            let shape =
+                PassShape { batch: 1.0, new_tokens_per_seq: 5.0, context: f64::from(context), scored_per_seq: 5.0 };
+            let (one, other) = (looked_at(&sparse, shape, 1.0), looked_at(&dense, shape, 1.0));
+            let scored = 128.0 * f64::from(context);
+            assert!(one.values >= before && one.values - scored <= other.values, "{context}");
+            assert!(one.values - before < 37.0 * 704.0 + 1.0 || before == 0.0, "a jump at {context}");
+            before = one.values;
+        }
     }
 }

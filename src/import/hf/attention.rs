@@ -224,16 +224,34 @@ fn state_space(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<
 }
 
 fn ranked(reader: &mut Reader<'_>, hidden: u64, inner_norms: bool) -> Option<SsmForm> {
-    let inner = match reader.count("channels", &["intermediate_size"]).filter(|_| !inner_norms) {
+    // Jamba's `intermediate_size` is that of its feed-forward parts.
+    let stated = if inner_norms { None } else { reader.count("channels", &["intermediate_size"]) };
+    let inner = match stated {
         Some(inner) => inner,
-        None => hidden * reader.count_or("channels by width", &["mamba_expand", "expand"], Some(2))?,
+        None => {
+            let times = reader.count_or("channels by width", &["mamba_expand", "expand"], Some(2))?;
+            reader.derived("channels of a state space", hidden * times)?
+        }
     };
+    unbiased(reader);
     let rank = reader.find(&["mamba_dt_rank", "time_step_rank"]);
     let dt_rank = match rank.filter(|found| found.node.text() != Some("auto")) {
         Some(found) => reader.whole("rank of steps", &found, 1)?,
         None => hidden.div_ceil(16),
     };
     Some(SsmForm::Ranked { inner, dt_rank, inner_norms })
+}
+
+/// Biases of the projections are refused, and so are filters without one.
+fn unbiased(reader: &mut Reader<'_>) {
+    let told = [("mamba_proj_bias", true), ("use_bias", true), ("use_conv_bias", false), ("mamba_conv_bias", false)];
+    for (key, refused) in told {
+        let Some(found) = reader.find(&[key]) else { continue };
+        if reader.flag("biases of state spaces", &[key]) == Some(refused) {
+            let message = format!("`{}` is {refused}: such state spaces are not counted", found.path);
+            reader.problem::<()>(Diagnostic::error("unpriced", message), found.node);
+        }
+    }
 }
 
 fn heads_and_groups(reader: &mut Reader<'_>, hidden: u64) -> Option<SsmForm> {
@@ -243,17 +261,15 @@ fn heads_and_groups(reader: &mut Reader<'_>, hidden: u64) -> Option<SsmForm> {
         Some(found) => reader.whole("width of a state-space head", &found, 1),
         None => None,
     };
-    if reader.flag("biases of state-space projections", &["mamba_proj_bias", "use_bias"]) == Some(true)
-        && let Some(found) = reader.find(&["mamba_proj_bias", "use_bias"])
-    {
-        let message = format!("`{}` is true: biases of state-space projections are not counted", found.path);
-        reader.problem::<()>(Diagnostic::error("unpriced", message), found.node);
-    }
+    unbiased(reader);
     let heads = ["mamba_n_heads", "mamba_num_heads", "num_heads"];
     let heads = reader.required("state-space heads", &heads)?;
     let width = match width {
         Some(width) => width,
-        None => hidden * reader.count_or("channels by width", &["mamba_expand", "expand"], Some(2))? / heads,
+        None => {
+            let times = reader.count_or("channels by width", &["mamba_expand", "expand"], Some(2))?;
+            reader.derived("channels of a state space", hidden * times)? / heads
+        }
     };
     Some(SsmForm::Heads { heads, head_dim: width, groups: groups? })
 }

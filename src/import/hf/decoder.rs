@@ -1,14 +1,15 @@
 //! A whole decoder: its width, its vocabulary, its layers.
 
 use crate::diagnostic::Diagnostic;
-use crate::domain::attention::{Attention, Gqa};
+use crate::domain::attention::Attention;
 use crate::domain::ffn::Ffn;
 use crate::domain::layers::{Extras, LayerGroup, Layers};
 use crate::import::hf::attention::{attention, heads};
 use crate::import::hf::family::{Family, Mixers};
 use crate::import::hf::ffn::ffn;
-use crate::import::hf::layers::{EXPERTS, Feed, Mixer, count, feeds, mixers};
+use crate::import::hf::layers::{EXPERTS, Feed, MOST_LAYERS, Mixer, count, feeds, mixers};
 use crate::import::hf::modules::{Main, Mtp, modules};
+use crate::import::hf::pruned::pruned;
 use crate::import::hf::reader::Reader;
 use crate::import::hf::report::Small;
 use crate::import::hf::small::counted;
@@ -16,6 +17,9 @@ use crate::import::json::{Json, Value};
 
 const HIDDEN: [&str; 4] = ["hidden_size", "n_embd", "n_embed", "d_model"];
 const VOCAB: [&str; 2] = ["vocab_size", "n_vocab"];
+
+/// Whole numbers are exact in files up to 2^53.
+const MOST_EXACT: u64 = 1 << 53;
 
 /// A decoder, and what is counted beside it.
 pub(super) struct Decoder {
@@ -62,8 +66,11 @@ pub(super) fn decoder(reader: &mut Reader<'_>, family: &Family) -> Option<Decode
     let mtp = modules(reader, family, &main);
     let of_layers = each.iter().flat_map(|(attention, ffn)| counted.rules.of_layer(attention, ffn, hidden));
     let small: Vec<Small> = of_layers.chain(counted.rules.of_model(hidden, vocab)).collect();
-    let extra_params = small.iter().map(|small| small.count).sum();
+    let extra_params = small.iter().map(|small| small.count).fold(0, u64::saturating_add);
     note_small(reader, small);
+    if extra_params > MOST_EXACT {
+        reader.derived("what no operator reads", extra_params)?;
+    }
     let extras = Extras { extra_params, positions: positions?, ..counted.extras };
     let layers = Layers::new(hidden, vocab, tied, grouped(&each), extras).ok()?;
     Some(Decoder { layers, mtp })
@@ -72,7 +79,7 @@ pub(super) fn decoder(reader: &mut Reader<'_>, family: &Family) -> Option<Decode
 fn note_small(reader: &mut Reader<'_>, small: Vec<Small>) {
     for one in small {
         match reader.report.small.iter_mut().find(|known| known.what == one.what) {
-            Some(known) => known.count += one.count,
+            Some(known) => known.count = known.count.saturating_add(one.count),
             None => reader.report.small.push(one),
         }
     }
@@ -91,13 +98,14 @@ fn tied(reader: &mut Reader<'_>, family: &Family) -> bool {
 fn positions(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
     let Some(more) = family.positions else { return Some(0) };
     let keys = ["n_positions", "max_position_embeddings", "n_ctx"];
-    Some(reader.required("learned positions", &keys)? + more)
+    let stated = reader.required("learned positions", &keys)?;
+    reader.derived("learned positions", stated + more)
 }
 
 /// Attention and feed-forward part of each layer, in order.
 pub(super) fn layers(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Vec<(Attention, Ffn)>> {
     match family.mixers {
-        Mixers::Pruned => return pruned(reader, family, hidden),
+        Mixers::Pruned => return pruned(reader, hidden),
         Mixers::Letters => {
             let kinds = blocks(reader)?;
             return assemble(reader, family, hidden, &kinds);
@@ -161,6 +169,10 @@ fn blocks(reader: &mut Reader<'_>) -> Option<Vec<(Mixer, Feed)>> {
     let Some(found) = reader.find(&keys) else { return reader.missing("kinds of blocks", &keys) };
     reader.note("kinds of blocks", &found.path, found.node);
     let words = words(found.node);
+    if words.len() as u64 > MOST_LAYERS {
+        let message = format!("`{}` names {} blocks: no model has more than {MOST_LAYERS}", found.path, words.len());
+        return reader.problem(Diagnostic::error("out-of-range", message), found.node);
+    }
     let kind = |word: &String| match word.as_str() {
         "M" | "mamba" | "linear_attention" => Some((Mixer::StateSpace, Feed::None)),
         "*" | "attention" | "full_attention" => Some((Mixer::Full, Feed::None)),
@@ -182,80 +194,6 @@ fn blocks(reader: &mut Reader<'_>) -> Option<Vec<(Mixer, Feed)>> {
             reader.problem(Diagnostic::error("unpriced", message).hint(hint), found.node)
         }
     }
-}
-
-/// Layers that were pruned one by one: `block_configs`, with widths in steps of 256.
-fn pruned(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Vec<(Attention, Ffn)>> {
-    let Some((found, items)) = reader.list("layers, one by one", &["block_configs"]) else {
-        return reader.missing("layers, one by one", &["block_configs"]);
-    };
-    reader.count("layers", &["num_hidden_layers"]);
-    let heads = reader.required("heads", &["num_attention_heads"])?;
-    let head_dim = match reader.count("width of a head", &["head_dim"]) {
-        Some(width) => width,
-        None if hidden.is_multiple_of(heads) => {
-            reader.infer("width of a head", hidden / heads, "no key says: hidden width by heads");
-            hidden / heads
-        }
-        None => return reader.missing("width of a head", &["head_dim"]),
-    };
-    reader.infer("feed-forward widths", "2 ffn_mult h / 3, up to a multiple of 256", "as the release rounds them");
-    let one = |reader: &mut Reader<'_>, item: &Json| {
-        let part = |name: &str| item.get(name);
-        let dropped = |name: &str| {
-            part(name).and_then(|part| part.get("no_op")).is_some_and(|node| node.value == Value::Flag(true))
-        };
-        let linear = |name: &str| {
-            part(name)
-                .and_then(|part| part.get("replace_with_linear"))
-                .is_some_and(|node| node.value == Value::Flag(true))
-        };
-        if linear("attention") || linear("ffn") {
-            let message = format!("`{}` replaces a part by a linear one, which cannot be priced", found.path);
-            return reader.problem(Diagnostic::error("unpriced", message), item);
-        }
-        let attention = if dropped("attention") {
-            Attention::None
-        } else {
-            let group = part("attention").and_then(|part| part.get("n_heads_in_group")).and_then(Json::whole);
-            let kv_heads =
-                group.and_then(|group| u64::try_from(group).ok()).filter(|group| *group > 0).map(|group| heads / group);
-            match kv_heads.map(|kv_heads| Gqa::new(heads, kv_heads, head_dim, None)) {
-                Some(Ok(gqa)) => Attention::Gqa(gqa),
-                _ => {
-                    let message = format!("`{}` has a layer without a usable `n_heads_in_group`", found.path);
-                    return reader.problem(Diagnostic::error("conflict", message), item);
-                }
-            }
-        };
-        let width = if dropped("ffn") {
-            Some(Ffn::None)
-        } else {
-            pruned_width(item, hidden).map(|intermediate| Ffn::Gated { intermediate })
-        };
-        match width {
-            Some(ffn) => Some((attention, ffn)),
-            None => {
-                let message = format!("`{}` has a layer without a usable `ffn_mult`", found.path);
-                reader.problem(Diagnostic::error("conflict", message), item)
-            }
-        }
-    };
-    debug_assert!(family.gated, "pruned decoders have gated parts");
-    let all: Vec<Option<(Attention, Ffn)>> = items.iter().map(|item| one(reader, item)).collect();
-    all.into_iter().collect()
-}
-
-/// `ffn_mult x 2 h / 3`, rounded up to a multiple of 256.
-fn pruned_width(item: &Json, hidden: u64) -> Option<u64> {
-    let node = item.get("ffn")?.get("ffn_mult")?;
-    let times = match node.value {
-        Value::Number(times) => times,
-        Value::Whole(times) => times as f64,
-        _ => return None,
-    };
-    let width = (2.0 * times * hidden as f64 / 3.0).floor();
-    (1.0..=1e7).contains(&width).then(|| (width as u64).div_ceil(256) * 256)
 }
 
 /// Equal layers together, in the order in which they come first.

@@ -62,11 +62,11 @@ fn dense_width(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<
         return Some(width);
     }
     if let Some(ratio) = reader.count("feed-forward width by hidden width", &["expansion_ratio"]) {
-        return Some(ratio * hidden);
+        return reader.derived("the feed-forward width", ratio * hidden);
     }
     if family.four_times {
         reader.infer("feed-forward width", 4 * hidden, "no key says: four times the hidden width");
-        return Some(4 * hidden);
+        return reader.derived("the feed-forward width", 4 * hidden);
     }
     if reader.has(&WIDTH) {
         return None;

@@ -88,8 +88,8 @@ pub(super) fn head(reader: &mut Reader<'_>, form: Form, target: Option<&Model>) 
         .iter()
         .flat_map(|(attention, ffn)| counted.rules.of_layer(attention, ffn, width))
         .map(|small| small.count)
-        .sum();
-    small += second_input(form, &each, width);
+        .fold(0, u64::saturating_add);
+    small = small.saturating_add(second_input(form, &each, width));
     let extras = Extras { extra_params: small, ..counted.extras };
     let head = shape(reader, form, own.filter(|own| *own != rows || form == Form::Eagle3), rows)?;
     Some(Layers::new(width, rows, false, grouped(&each), extras).ok()?.as_head(head))
@@ -98,7 +98,7 @@ pub(super) fn head(reader: &mut Reader<'_>, form: Form, target: Option<&Model>) 
 /// What a P-EAGLE head's first layer projects from beside the hidden state.
 fn second_input(form: Form, each: &[(Attention, Ffn)], width: u64) -> u64 {
     match each.first() {
-        Some((Attention::Gqa(gqa), _)) if form == Form::ParallelEagle => width * gqa.projected_width() as u64,
+        Some((Attention::Gqa(gqa), _)) if form == Form::ParallelEagle => (width as f64 * gqa.projected_width()) as u64,
         _ => 0,
     }
 }

@@ -33,7 +33,7 @@ pub(super) enum Feed {
 }
 
 /// More layers than any model has.
-const MOST_LAYERS: u64 = 10_000;
+pub(super) const MOST_LAYERS: u64 = 10_000;
 
 pub(super) const LAYERS: [&str; 4] = ["num_hidden_layers", "n_layer", "num_layers", "n_layers"];
 pub(super) const EXPERTS: [&str; 6] = [
@@ -120,8 +120,9 @@ fn before_selection(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Op
             Some(pick(layers, |at| at % period == offset, Mixer::Full, Mixer::StateSpace))
         }
         Mixers::Listed => {
-            let at = indices(reader, "layers that attend", &["attn_layer_indices"], layers)?.unwrap_or_default();
-            Some(pick(layers, |layer| at.contains(&layer), Mixer::Full, Mixer::StateSpace))
+            let at = marked(reader, "layers that attend", &["attn_layer_indices"], layers)?;
+            let at = at.unwrap_or_else(|| vec![false; layers as usize]);
+            Some(pick(layers, |layer| at[layer as usize], Mixer::Full, Mixer::StateSpace))
         }
     }
 }
@@ -258,13 +259,9 @@ fn indices_of_ones(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<bool>> {
     Some(items.iter().map(|item| item.whole() == Some(1)).collect())
 }
 
-/// Layers named by their places, from 0: a list, or a text with commas. `Some(None)` if no key has them.
-pub(super) fn indices(
-    reader: &mut Reader<'_>,
-    what: &'static str,
-    keys: &[&str],
-    layers: u64,
-) -> Option<Option<Vec<u64>>> {
+/// Layers named by their places, from 0, in a list or a text with commas: whether each is. `Some(None)` if no key
+/// has them.
+fn marked(reader: &mut Reader<'_>, what: &'static str, keys: &[&str], layers: u64) -> Option<Option<Vec<bool>>> {
     let Some(found) = reader.find(keys) else { return Some(None) };
     let parsed: Option<Vec<i64>> = match &found.node.value {
         Value::List(items) => items.iter().map(Json::whole).collect(),
@@ -272,16 +269,14 @@ pub(super) fn indices(
         _ => None,
     };
     let within = |at: &i64| (0..layers as i64).contains(at);
-    match parsed {
-        Some(at) if at.iter().all(within) => {
-            reader.note(what, &found.path, found.node);
-            Some(Some(at.into_iter().map(|at| at as u64).collect()))
-        }
-        _ => {
-            let message = format!("`{}` must list layers from 0 to {} ({what})", found.path, layers - 1);
-            reader.problem(Diagnostic::error("wrong-type", message), found.node)
-        }
-    }
+    let Some(places) = parsed.filter(|places| places.iter().all(within)) else {
+        let message = format!("`{}` must list layers from 0 to {} ({what})", found.path, layers - 1);
+        return reader.problem(Diagnostic::error("wrong-type", message), found.node);
+    };
+    reader.note(what, &found.path, found.node);
+    let mut marked = vec![false; layers as usize];
+    places.into_iter().for_each(|at| marked[at as usize] = true);
+    Some(Some(marked))
 }
 
 /// The feed-forward part of each layer.
@@ -293,8 +288,8 @@ pub(super) fn feeds(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Op
     if reader.has(&["mlp_layer_types"]) {
         return named_feeds(reader, layers);
     }
-    if let Some(at) = indices(reader, "layers with experts", &["moe_layers", "moe_layers_enum"], layers)? {
-        return Some(pick(layers, |layer| at.contains(&layer), Feed::Experts, Feed::Dense));
+    if let Some(at) = marked(reader, "layers with experts", &["moe_layers", "moe_layers_enum"], layers)? {
+        return Some(pick(layers, |layer| at[layer as usize], Feed::Experts, Feed::Dense));
     }
     match family.sparse {
         Sparse::ByKeys => by_keys(reader, layers),
@@ -340,7 +335,8 @@ fn by_keys(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Feed>> {
     let dense = ["first_k_dense_replace", "num_dense_layers", "n_dense_layers"];
     let first = reader.count_from("dense layers before those with experts", &dense, 0).unwrap_or(0);
     let step = reader.count("every n-th layer has experts", &["decoder_sparse_step"]).unwrap_or(1);
-    let only = indices(reader, "layers without experts", &["mlp_only_layers"], layers)?.unwrap_or_default();
+    let only = marked(reader, "layers without experts", &["mlp_only_layers"], layers)?;
+    let only = only.unwrap_or_else(|| vec![false; layers as usize]);
     let keys = ["moe_layer_freq"];
     let listed = match reader.find(&keys) {
         Some(found) if found.node.items().is_some() => {
@@ -354,7 +350,7 @@ fn by_keys(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Feed>> {
         Frequency::Each(each) => each[at as usize],
         Frequency::Step(step) => at.is_multiple_of(*step),
     };
-    let is = |at: u64| at >= first && (at + 1).is_multiple_of(step) && !only.contains(&at) && frequent(at);
+    let is = |at: u64| at >= first && (at + 1).is_multiple_of(step) && !only[at as usize] && frequent(at);
     Some(pick(layers, is, Feed::Experts, Feed::Dense))
 }
 

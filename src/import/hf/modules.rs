@@ -6,6 +6,7 @@ use crate::domain::head::Head;
 use crate::domain::layers::{Extras, Layers};
 use crate::import::hf::decoder::{grouped, words};
 use crate::import::hf::family::{Family, Mixers, Modules};
+use crate::import::hf::layers::MOST_LAYERS;
 use crate::import::hf::reader::Reader;
 use crate::import::hf::small::Rules;
 use crate::words::HeadKind;
@@ -34,7 +35,7 @@ pub(super) struct Main<'a> {
 
 /// A layer such as the last that sees all, with the last feed-forward part.
 fn layer_of_module(main: &Main<'_>) -> Option<(Attention, Ffn)> {
-    let attention = main.layers.iter().rev().find(|(attention, _)| attention.sees_all() && selects(attention))?.0;
+    let attention = main.layers.iter().rev().find(|(attention, _)| attention.stands_alone())?.0;
     Some((attention, main.layers.last()?.1))
 }
 
@@ -43,19 +44,19 @@ fn blocks_of_module(reader: &mut Reader<'_>, main: &Main<'_>) -> Option<Vec<(Att
     let found = reader.find(&["mtp_hybrid_override_pattern", "mtp_layers_block_type"])?;
     reader.note("blocks of a module", &found.path, found.node);
     let alike = |is: fn(&(Attention, Ffn)) -> bool| main.layers.iter().find(|block| is(block)).copied();
-    let block = |word: String| match word.as_str() {
-        "*" | "attention" | "full_attention" => alike(|(attention, _)| matches!(attention, Attention::Gqa(_))),
-        "M" | "mamba" | "linear_attention" => alike(|(attention, _)| matches!(attention, Attention::Ssm(_))),
-        "E" | "moe" => alike(|(_, ffn)| matches!(ffn, Ffn::Moe(_))),
-        "-" | "mlp" => alike(|(_, ffn)| matches!(ffn, Ffn::Plain { .. })),
+    let attention = alike(|(attention, _)| matches!(attention, Attention::Gqa(_)));
+    let state_space = alike(|(attention, _)| matches!(attention, Attention::Ssm(_)));
+    let experts = alike(|(_, ffn)| matches!(ffn, Ffn::Moe(_)));
+    let dense = alike(|(_, ffn)| matches!(ffn, Ffn::Plain { .. }));
+    let block = |word: &String| match word.as_str() {
+        "*" | "attention" | "full_attention" => attention,
+        "M" | "mamba" | "linear_attention" => state_space,
+        "E" | "moe" => experts,
+        "-" | "mlp" => dense,
         _ => None,
     };
-    words(found.node).into_iter().map(block).collect()
-}
-
-/// A module selects tokens itself where its model does.
-fn selects(attention: &Attention) -> bool {
-    !matches!(attention, Attention::Mla(mla) if mla.index().is_some_and(|index| index.selector.is_none()))
+    let words = words(found.node);
+    if words.len() as u64 > MOST_LAYERS { None } else { words.iter().map(block).collect() }
 }
 
 /// Counts the modules, each a layer such as the last that sees all, with what joins embedding and hidden state.
@@ -90,11 +91,13 @@ pub(super) fn modules(reader: &mut Reader<'_>, family: &Family, main: &Main<'_>)
         .iter()
         .flat_map(|(attention, ffn)| main.rules.of_layer(attention, ffn, main.hidden))
         .map(|small| small.count)
-        .sum();
+        .fold(0, u64::saturating_add);
     let extras = Extras { extra_params: small, positions: 0, ..main.extras };
     let head = Head { kind: HeadKind::Mtp, draft_vocab: None, copies: modules, reads: None };
     let layers = Layers::new(main.hidden, main.vocab, false, grouped(&layers), extras).ok()?.as_head(head);
     let params = layers.params().total() as u64;
-    let copies = if family.modules == Modules::KeyedWithCopies { modules * 2 * main.vocab * main.hidden } else { 0 };
+    // Floats do not overflow where sizes are nonsense.
+    let tables = 2.0 * modules as f64 * main.vocab as f64 * main.hidden as f64;
+    let copies = if family.modules == Modules::KeyedWithCopies { tables as u64 } else { 0 };
     Some(Mtp { modules, params, copies })
 }

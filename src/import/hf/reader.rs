@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Place, Source};
+use crate::diagnostic::{Diagnostic, Place, Source, visible};
 use crate::import::hf::family::Family;
 use crate::import::hf::report::{Inferred, Read, Report};
 use crate::import::json::{Json, Value};
@@ -177,6 +177,19 @@ impl<'j> Reader<'j> {
         }
     }
 
+    /// A width or a count that follows from others, which a model's file could not hold if it were larger.
+    pub(super) fn derived(&mut self, what: &'static str, value: u64) -> Option<u64> {
+        if value <= LARGEST_COUNT as u64 {
+            return Some(value);
+        }
+        let message = format!("{what} would be {value}: at most {LARGEST_COUNT} can be priced");
+        let (_, table) = self.tables.first()?;
+        let start = table.span.start;
+        let place = Place { source: Arc::clone(&self.source), span: start..start + 1 };
+        self.problems.push(Diagnostic::error("out-of-range", message).at(&place));
+        None
+    }
+
     /// Yes or no, if a key says.
     pub(super) fn flag(&mut self, what: &'static str, keys: &[&str]) -> Option<bool> {
         let Found { path, node } = self.find(keys)?;
@@ -205,8 +218,8 @@ impl<'j> Reader<'j> {
 
     /// Notes that a key was read.
     pub(super) fn note(&mut self, what: &'static str, path: &str, node: &Json) {
-        let read = Read { what, key: path.to_owned(), value: node.shown() };
-        if !self.report.read.contains(&read) {
+        let read = Read { what, key: visible(path), value: visible(&node.shown()) };
+        if self.report.read.len() < MOST_KEPT && !self.report.read.contains(&read) {
             self.report.read.push(read);
         }
     }

@@ -112,7 +112,7 @@ pub const SCENARIOS: Columns<Scenario> =
     Columns(&[("id", |scenario| scenario.name.as_str().into()), ("title", |scenario| scenario.title.as_str().into())]);
 
 /// A number without a fraction where it is whole, as programs expect of a count.
-pub(super) fn number(value: f64) -> Value {
+pub(in crate::report) fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && (0.0..EXACT).contains(&value) { (value as u64).into() } else { value.into() }
 }

@@ -106,7 +106,7 @@ fn weights(model: &Model, sheet: &mut Sheet) {
 }
 
 /// What has another format than most weights.
-fn other_parts(formats: &Formats) -> String {
+pub(in crate::report) fn other_parts(formats: &Formats) -> String {
     formats.other_parts().map(|(part, format)| format!(", {part} in {}", format.dtype())).collect()
 }
 
