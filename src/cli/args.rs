@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
@@ -141,11 +141,16 @@ pub struct ImportHfArgs {
     #[arg(long, value_name = "DIR")]
     pub catalog: Option<PathBuf>,
     /// What goes to standard output.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = text_or_json())]
     pub format: Format,
     /// When to colour.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+}
+
+fn text_or_json() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new([Format::Text.as_str(), Format::Json.as_str()])
+        .map(|word| if word == Format::Json.as_str() { Format::Json } else { Format::Text })
 }
 
 const SHOW_EXAMPLES: &str = "\

@@ -60,6 +60,7 @@ fn read_up_to(path: &Path, largest: u64) -> Result<String, Error> {
             Err(refused("too-large", message, "is this the right file?"))
         }
         Ok(_) => String::from_utf8(bytes)
+            .map(|text| text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
             .map_err(|_| refused("not-utf8", format!("{name}: this is not UTF-8 text"), "save the file as UTF-8")),
     }
 }

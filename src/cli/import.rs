@@ -23,14 +23,15 @@ pub(super) fn import(args: &ImportArgs) -> Result<(), Error> {
 }
 
 fn hf(args: &ImportHfArgs) -> Result<(), Error> {
-    if matches!(args.format, Format::Csv | Format::Md) {
-        return Err(Error::Usage(format!("--format {}: an import has text and json", args.format)));
+    let stdin = Path::new("-");
+    if args.config == stdin && args.sidecar.as_deref() == Some(stdin) {
+        return Err(Error::Usage("standard input is one file: name --sidecar by its path".to_owned()));
     }
-    let source = source(&args.config)?;
-    let sidecar = args.sidecar.as_deref().map(source_of).transpose()?;
+    let config_source = source(&args.config)?;
+    let sidecar = args.sidecar.as_deref().map(source).transpose()?;
     let target = args.target.as_deref().map(|id| target(args, id)).transpose()?;
-    let asked = Asked { id: id(args, &source)?, sidecar, role: args.role, target, ignore: args.ignore.clone() };
-    let imported = config(&source, &asked).map_err(Error::Input)?;
+    let asked = Asked { id: id(args, &config_source)?, sidecar, role: args.role, target, ignore: args.ignore.clone() };
+    let imported = config(&config_source, &asked).map_err(Error::Input)?;
     let file = imported::file(&imported)
         .ok_or_else(|| Error::Internal("an imported model has no layers to write".to_owned()))?;
     let written = args.out.as_deref().map(|folder| write(folder, &imported, &file)).transpose()?;
@@ -43,17 +44,13 @@ fn source(path: &Path) -> Result<Arc<Source>, Error> {
     Ok(Arc::new(Source { name, text: read_config(path)?, command_line: false }))
 }
 
-fn source_of(path: &Path) -> Result<Arc<Source>, Error> {
-    source(path)
-}
-
 /// The id as asked for, else from the folder or file that the configuration lies in.
 fn id(args: &ImportHfArgs, source: &Source) -> Result<String, Error> {
     if let Some(name) = &args.name {
-        return if is_id(name) {
+        return if is_id(name) && !name.to_lowercase().ends_with(".toml") {
             Ok(name.clone())
         } else {
-            let why = "an id has letters, digits, `-`, `_` and `.`, a letter or digit first";
+            let why = "an id has letters, digits, `-`, `_` and `.`, a letter or digit first, and no ending .toml";
             Err(Error::Usage(visible(&format!("--name {name}: {why}"))))
         };
     }
@@ -63,7 +60,8 @@ fn id(args: &ImportHfArgs, source: &Source) -> Result<String, Error> {
         let text = text.strip_suffix(".json").unwrap_or(&text).to_owned();
         (is_id(&text) && text != "config").then_some(text)
     };
-    Ok(part(Some(path)).or_else(|| part(path.parent())).unwrap_or_else(|| "imported".to_owned()))
+    let whole = std::env::current_dir().map(|folder| folder.join(path)).unwrap_or_default();
+    Ok(part(Some(path)).or_else(|| part(whole.parent())).unwrap_or_else(|| "imported".to_owned()))
 }
 
 /// The model that a head drafts for.

@@ -26,7 +26,7 @@ use crate::diagnostic::{Diagnostic, Source, is_hidden, visible};
 use crate::domain::layers::Layers;
 use crate::domain::model::{Formats, Model, Shape};
 use crate::import::hf::family::{Family, LLAMA};
-use crate::import::hf::inert::is_inert;
+use crate::import::hf::inert::{is_harmless, is_inert};
 use crate::import::hf::reader::Reader;
 use crate::import::hf::report::Report;
 use crate::import::json::{Json, Value, parse};
@@ -76,30 +76,45 @@ pub fn config(source: &Arc<Source>, asked: &Asked) -> Result<Imported, Vec<Diagn
         reader.problem::<()>(found, &root);
         return Err(reader.problems);
     }
-    let model_type = reader.find(&["model_type"]).and_then(|found| found.node.text()).map(str::to_owned);
+    let model_type = reader.find(&["model_type"]).and_then(|found| found.node.text()).map(visible);
     let form = match asked.role {
         Some(Role::Target | Role::Drafter) => None,
-        Some(Role::Head) | None => heads::form(&root, true),
+        Some(Role::Head) | None => heads::form(&root),
     };
-    let mut mtp = None;
-    let layers = match form {
+    if form.is_none() && asked.role == Some(Role::Head) {
+        let found = Diagnostic::error("wrong-role", "nothing in this configuration says that it is a drafting head's");
+        reader.problem::<()>(found.hint("leave --role out: it is a whole model's"), &root);
+        return Err(reader.problems);
+    }
+    if let Some(node) = heads::unknown_speculator(&root) {
+        let message = format!("`speculators_model_type` is {}, which cannot be priced", node.shown());
+        let hint = "priced are eagle, eagle3, peagle, dflash, dspark and mtp";
+        reader.problem::<()>(Diagnostic::error("unpriced", message).hint(hint), node);
+        return Err(reader.problems);
+    }
+    let decoder = match form {
         Some(form) => {
+            refused::check(&mut reader, model_type.as_deref().unwrap_or_default());
             reader.infer("role", "head", "the configuration is that of a drafting head");
             heads::head(&mut reader, form, asked.target.as_ref())
         }
-        None => {
-            let read = whole(&mut reader, model_type.as_deref(), asked);
-            mtp = read.as_ref().and_then(|read| read.mtp);
-            read.map(|read| read.layers)
-        }
+        None => whole(&mut reader, model_type.as_deref(), asked),
     };
-    let count = layers.as_ref().map_or(0, |layers| layers.layers() as u64);
+    let experts_apart = model_type.as_deref().is_some_and(|name| name.starts_with("gemma4"));
+    let shape = decoder.as_ref().map(|read| formats::Shape { each: &read.each, layers: &read.layers, experts_apart });
     let formats = match &asked.sidecar {
-        None => formats::formats(&mut reader, count, None),
-        Some(sidecar) => beside(&mut reader, count, sidecar)?,
+        None => formats::formats(&mut reader, shape.as_ref(), None),
+        Some(sidecar) => beside(&mut reader, shape.as_ref(), sidecar)?,
     };
-    say_the_rest(&mut reader, &root);
-    let (Some(layers), Some(formats), []) = (layers, formats, reader.problems.as_slice()) else {
+    match (&asked.target, &decoder) {
+        (Some(target), Some(read)) if form.is_some() => check_target(&mut reader, target, &read.layers),
+        (Some(_), _) if form.is_none() => reader.warn("--target belongs to drafting heads: it has no effect here"),
+        _ => {}
+    }
+    say_the_rest(&mut reader, &root, asked);
+    let (Some(decoder::Decoder { layers, mtp, .. }), Some(formats), []) =
+        (decoder, formats, reader.problems.as_slice())
+    else {
         return Err(reader.problems);
     };
     let model = Model {
@@ -116,11 +131,33 @@ pub fn config(source: &Arc<Source>, asked: &Asked) -> Result<Imported, Vec<Diagn
     Ok(Imported { model, model_type, mtp, report: reader.report })
 }
 
+/// A head has the width and the vocabulary of what it drafts for.
+fn check_target(reader: &mut Reader<'_>, target: &Model, head: &Layers) {
+    let Shape::Layers(of) = &target.shape else { return };
+    let root = reader.root();
+    if target.role == Role::Head {
+        let message = format!("`{}` is a head itself, and no head drafts for one", target.id);
+        reader.problem::<()>(Diagnostic::error("does-not-fit", message), root);
+    }
+    for (what, own, its) in
+        [("width", head.hidden() as u64, of.hidden() as u64), ("vocabulary", head.vocab(), of.vocab())]
+    {
+        if own != its {
+            let message = format!("the head has a {what} of {own}, and its target `{}` one of {its}", target.id);
+            reader.problem::<()>(Diagnostic::error("does-not-fit", message), root);
+        }
+    }
+}
+
 /// The formats with a sidecar, whose mistakes stand in its own text.
-fn beside(reader: &mut Reader<'_>, layers: u64, sidecar: &Arc<Source>) -> Result<Option<Formats>, Vec<Diagnostic>> {
+fn beside(
+    reader: &mut Reader<'_>,
+    shape: Option<&formats::Shape<'_>>,
+    sidecar: &Arc<Source>,
+) -> Result<Option<Formats>, Vec<Diagnostic>> {
     let tree = parse(sidecar).map_err(|found| vec![found])?;
-    let mut own = Reader::new(&tree, sidecar);
-    let formats = formats::formats(reader, layers, Some(&mut own));
+    let mut own = Reader::beside(&tree, sidecar);
+    let formats = formats::formats(reader, shape, Some(&mut own));
     reader.problems.append(&mut own.problems);
     reader.report.read.append(&mut own.report.read);
     reader.report.warnings.append(&mut own.report.warnings);
@@ -130,14 +167,17 @@ fn beside(reader: &mut Reader<'_>, layers: u64, sidecar: &Arc<Source>) -> Result
 /// A whole decoder of a family that is known, or of one that is not and looks like Llama.
 fn whole(reader: &mut Reader<'_>, model_type: Option<&str>, asked: &Asked) -> Option<decoder::Decoder> {
     let named = model_type.unwrap_or_default();
-    refused::check(reader, named);
+    if refused::check(reader, named) {
+        return None;
+    }
     let known = family_of(reader, model_type);
     let decoder = decoder::decoder(reader, known.unwrap_or(&LLAMA));
     if known.is_none() {
         refuse_plain(reader);
-        let shown = model_type.unwrap_or("absent");
+        let shown = model_type
+            .map_or_else(|| "there is no model_type".to_owned(), |name| format!("model_type {name} is not known here"));
         reader.warn(format!(
-            "model_type {shown} is not known here: read as a decoder such as Llama, and every key that might change its shape is \
+            "{shown}: read as a decoder such as Llama, and every key that might change its shape is \
              refused; norms of queries and keys and other small parts that no key tells are not counted"
         ));
         // Where reading ended early, keys are left that are known well.
@@ -167,10 +207,12 @@ fn family_of(reader: &mut Reader<'_>, model_type: Option<&str>) -> Option<&'stat
 
 /// In a family that is not known, only a gate's activation tells that there are three feed-forward matrices.
 fn refuse_plain(reader: &mut Reader<'_>) {
-    let Some(found) = reader.find(&["hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act"]) else {
+    let what = "a gate, and so three feed-forward matrices";
+    let keys = ["hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act"];
+    let Some(found) = reader.find(&keys) else {
+        reader.missing::<()>("its activation, which tells whether there is a gate", &keys);
         return;
     };
-    let what = "a gate, and so three feed-forward matrices";
     if let Some("silu" | "swiglu" | "swish") = found.node.text() {
         reader.infer(what, true, format!("`{}` is {}", found.path, found.node.shown()));
         return;
@@ -185,12 +227,20 @@ fn refuse_plain(reader: &mut Reader<'_>) {
     reader.problem::<()>(Diagnostic::error("unpriced", message).hint(hint), found.node);
 }
 
+/// Whether a key is meant by its name, with or without the tables it lies in.
+fn is_called(path: &str, key: &str) -> bool {
+    path == key || path.ends_with(&format!(".{key}"))
+}
+
 /// In a family that is not known, a key that nothing reads might change what a pass costs.
 fn refuse_unread(reader: &mut Reader<'_>, asked: &Asked) {
+    let windows_off = reader.flag("whether windows are used", &["use_sliding_window"]) == Some(false);
     for found in reader.unread() {
-        let ignored = asked.ignore.iter().any(|key| *key == found.path || found.path.ends_with(&format!(".{key}")));
-        let harmless = matches!(found.node.value, Value::Text(_) | Value::Flag(false));
-        if ignored || harmless || is_inert(&found.path) {
+        if windows_off && ["sliding_window", "max_window_layers"].iter().any(|key| is_called(&found.path, key)) {
+            continue;
+        }
+        let ignored = asked.ignore.iter().any(|key| is_called(&found.path, key));
+        if ignored || found.node.value == Value::Flag(false) || is_harmless(&found.path) {
             continue;
         }
         let message = format!(
@@ -204,7 +254,7 @@ fn refuse_unread(reader: &mut Reader<'_>, asked: &Asked) {
 }
 
 /// Notes what nothing has read, and what is not counted.
-fn say_the_rest(reader: &mut Reader<'_>, root: &Json) {
+fn say_the_rest(reader: &mut Reader<'_>, root: &Json, asked: &Asked) {
     let towers: Vec<&str> = root
         .entries()
         .iter()
@@ -217,12 +267,18 @@ fn say_the_rest(reader: &mut Reader<'_>, root: &Json) {
     } else if !nest.is_empty() && nest != "transformer_layer_config" {
         reader.warn(format!("only the text decoder, `{nest}`, is counted"));
     }
-    for found in reader.unread() {
-        if found.path == nest {
+    let unread = reader.unread();
+    for key in &asked.ignore {
+        if !unread.iter().any(|found| is_called(&found.path, key)) {
+            reader.warn(format!("--ignore {}: no key of that name is left unread", visible(key)));
+        }
+    }
+    for found in unread {
+        if found.path == nest || asked.ignore.iter().any(|key| is_called(&found.path, key)) {
             continue;
         }
         let list = if is_inert(&found.path) { &mut reader.report.without_effect } else { &mut reader.report.unknown };
-        list.push(found.path);
+        list.push(visible(&found.path));
     }
     let shown = reader.report.unknown.iter().take(MOST_NAMED).map(|key| format!("`{key}`"));
     let unknown: Vec<String> = shown.collect();
@@ -237,7 +293,7 @@ fn say_the_rest(reader: &mut Reader<'_>, root: &Json) {
 /// The name that the checkpoint has, if the configuration says.
 fn named(root: &Json) -> Option<String> {
     let name = root.get("_name_or_path").and_then(Json::text)?;
-    let plain = !name.is_empty() && name.chars().count() <= 200 && !name.chars().any(is_hidden);
+    let plain = !name.trim().is_empty() && name.chars().count() <= 200 && !name.chars().any(is_hidden);
     plain.then(|| name.to_owned())
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, NumberAny, NumberInt, Peek};
+use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 
 use crate::diagnostic::{Diagnostic, Place, Source};
 
@@ -159,12 +159,20 @@ fn value(reader: &mut Jiter<'_>, peek: Peek, depth: usize, text: &str) -> Result
         Peek::String => Value::Text(reader.known_str()?.to_owned()),
         Peek::Array => Value::List(list(reader, depth, text)?),
         Peek::Object => Value::Table(table(reader, depth, text)?),
-        _ => match reader.known_number(peek)? {
-            NumberAny::Int(NumberInt::Int(number)) => Value::Whole(number),
-            NumberAny::Float(number) => Value::Number(number),
-        },
+        _ => number(reader.known_number_bytes(peek)?),
     };
     Ok(Json { value, span: start..reader.current_index() })
+}
+
+/// A number as it is written: whole where 64 bits hold it. Tokenizers write lengths of thirty digits.
+fn number(written: &[u8]) -> Value {
+    let text = std::str::from_utf8(written).unwrap_or_default();
+    match (text.parse(), text) {
+        (Ok(whole), _) => Value::Whole(whole),
+        (_, "Infinity") => Value::Number(f64::INFINITY),
+        (_, "-Infinity") => Value::Number(f64::NEG_INFINITY),
+        _ => Value::Number(text.parse().unwrap_or(f64::NAN)),
+    }
 }
 
 fn list(reader: &mut Jiter<'_>, depth: usize, text: &str) -> Result<Vec<Json>, Stop> {
@@ -219,6 +227,8 @@ mod tests {
         let text = "{ \"a\": [0.0, Infinity],\n \"b\" : null, \"c\": 4096.0 }";
         let root = read(text).unwrap();
         assert_eq!(root.get("a").unwrap().items().unwrap()[1].value, Value::Number(f64::INFINITY));
+        let long = read("1000000000000000019884624838656").unwrap();
+        assert_eq!(long.value, Value::Number(1e30));
         assert!(root.get("b").unwrap().is_null());
         assert_eq!(root.get("c").unwrap().whole(), Some(4096));
         assert_eq!(&text[root.get("c").unwrap().span.clone()], "4096.0");

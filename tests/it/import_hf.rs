@@ -2,6 +2,7 @@
 
 mod bad;
 mod counts;
+mod quantised;
 mod written;
 
 use std::path::PathBuf;

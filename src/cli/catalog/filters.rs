@@ -109,10 +109,11 @@ fn room(search: &SearchPath, fits: &str) -> Result<Room, Error> {
     let example = "give bytes such as 80GB or \"80 GiB\", or hardware such as h100-sxm5-80gb";
     let wrong = |error: &dyn std::fmt::Display| Error::Usage(format!("--fits {fits}: {error}; {example}"));
     match parse::<Bytes>(fits) {
-        Ok(bytes) if bytes > Bytes::ZERO => Ok(Room { bytes, said: bytes.to_string() }),
-        Ok(_) => Err(wrong(&"nothing fits in no bytes")),
+        Ok(bytes) if bytes > Bytes::ZERO && bytes.get().is_finite() => Ok(Room { bytes, said: bytes.to_string() }),
+        Ok(_) => Err(wrong(&"no memory has so many or so few bytes")),
         Err(QuantityError::NoNumber { .. }) => memory(search, fits),
-        Err(error) => Err(wrong(&error)),
+        // `4090` may be a name too.
+        Err(error) => memory(search, fits).map_err(|_| wrong(&error)),
     }
 }
 

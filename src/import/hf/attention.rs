@@ -25,6 +25,11 @@ pub(super) fn attention(reader: &mut Reader<'_>, family: &Family, mixer: Mixer, 
         Mixer::StateSpace => state_space(reader, family, hidden).map(Attention::Ssm),
         Mixer::Full | Mixer::Shared | Mixer::Window | Mixer::Chunk => {
             if reader.has(&["kv_lora_rank"]) {
+                if matches!(mixer, Mixer::Window | Mixer::Chunk) {
+                    let found = reader.find(&["sliding_window", "attention_chunk_size", "kv_lora_rank"])?;
+                    let message = format!("`{}`: a window over a latent cannot be priced", found.path);
+                    return reader.problem(Diagnostic::error("unpriced", message), found.node);
+                }
                 return mla(reader, family, mixer).map(Attention::Mla);
             }
             let window = window(reader, family, mixer)?;
@@ -101,17 +106,18 @@ pub(super) fn heads(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
 
 fn usual(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Heads> {
     let heads = heads(reader, family)?;
-    let usual = reader.size(family, "num_key_value_heads");
-    let kv_heads = kv_heads(reader, heads, usual)?;
+    let kv_heads = kv_heads(reader, family, heads)?;
     let head_dim = head_dim(reader, family, hidden, heads)?;
     let value_dim = reader.count("width of a head's values", &["v_head_dim"]).filter(|width| *width != head_dim);
     Some(Heads { heads, kv_heads, head_dim, value_dim, shared_values: false })
 }
 
 /// KV heads. Old Falcon and GPT-BigCode share one among all, whatever a stale key says.
-fn kv_heads(reader: &mut Reader<'_>, heads: u64, usual: Option<u64>) -> Option<u64> {
+fn kv_heads(reader: &mut Reader<'_>, family: &Family, heads: u64) -> Option<u64> {
+    let usual = reader.size(family, "num_key_value_heads");
+    let one_for_all = ["falcon", "gpt_bigcode"].iter().any(|name| family.types.contains(name));
     let new = reader.flag("architecture", &["new_decoder_architecture"]).unwrap_or(false);
-    if !new && reader.flag("one KV head for all", &["multi_query"]).unwrap_or(false) {
+    if one_for_all && !new && reader.flag("one KV head for all", &["multi_query"]).unwrap_or(false) {
         if reader.find(&["num_kv_heads"]).is_some() {
             reader.warn("`num_kv_heads` is stale: `multi_query` without a new architecture means one KV head");
         }

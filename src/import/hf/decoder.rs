@@ -6,7 +6,7 @@ use crate::domain::ffn::Ffn;
 use crate::domain::layers::{Extras, LayerGroup, Layers};
 use crate::import::hf::attention::{attention, heads};
 use crate::import::hf::family::{Family, Mixers};
-use crate::import::hf::ffn::ffn;
+use crate::import::hf::ffn::{SHARED, ffn};
 use crate::import::hf::layers::{EXPERTS, Feed, MOST_LAYERS, Mixer, count, feeds, mixers};
 use crate::import::hf::modules::{Main, Mtp, modules};
 use crate::import::hf::pruned::pruned;
@@ -24,6 +24,8 @@ const MOST_EXACT: u64 = 1 << 53;
 /// A decoder, and what is counted beside it.
 pub(super) struct Decoder {
     pub(super) layers: Layers,
+    /// The same, one by one.
+    pub(super) each: Vec<(Attention, Ffn)>,
     pub(super) mtp: Option<Mtp>,
 }
 
@@ -37,7 +39,7 @@ pub(super) fn hidden(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
 pub(super) fn vocab(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
     let usual = reader.size(family, "vocab_size");
     // Where rows are padded, tables have the padded ones (ChatGLM).
-    if reader.has(&["padded_vocab_size"]) {
+    if family.types.contains(&"chatglm") && reader.has(&["padded_vocab_size"]) {
         reader.find(&VOCAB);
         return reader.count("vocabulary", &["padded_vocab_size"]);
     }
@@ -46,6 +48,18 @@ pub(super) fn vocab(reader: &mut Reader<'_>, family: &Family) -> Option<u64> {
 
 /// Reads a decoder.
 pub(super) fn decoder(reader: &mut Reader<'_>, family: &Family) -> Option<Decoder> {
+    for key in family.present {
+        // Null says something too: that there is none.
+        let names: &[&str] = match *key {
+            "first_k_dense_replace" => &["first_k_dense_replace", "mlp_layer_types"],
+            key if EXPERTS.contains(&key) => &EXPERTS,
+            key if SHARED.contains(&key) => &SHARED,
+            key => &[key],
+        };
+        if !reader.names(names) {
+            reader.missing::<()>("without it these would be other layers", &[key]);
+        }
+    }
     let hidden = hidden(reader, family);
     let vocab = vocab(reader, family);
     let tied = tied(reader, family);
@@ -73,7 +87,7 @@ pub(super) fn decoder(reader: &mut Reader<'_>, family: &Family) -> Option<Decode
     }
     let extras = Extras { extra_params, positions: positions?, ..counted.extras };
     let layers = Layers::new(hidden, vocab, tied, grouped(&each), extras).ok()?;
-    Some(Decoder { layers, mtp })
+    Some(Decoder { layers, each, mtp })
 }
 
 fn note_small(reader: &mut Reader<'_>, small: Vec<Small>) {
@@ -87,8 +101,17 @@ fn note_small(reader: &mut Reader<'_>, small: Vec<Small>) {
 
 fn tied(reader: &mut Reader<'_>, family: &Family) -> bool {
     let what = "embedding and LM head are one table";
+    // The whole model's word counts where its decoder's is another.
+    if let Some(tied) = reader.outer_flag(what, "tie_word_embeddings") {
+        return tied;
+    }
     if let Some(tied) = reader.flag(what, &["tie_word_embeddings"]) {
         return tied;
+    }
+    if family.types.is_empty() {
+        // Classes differ in this, and none is known.
+        reader.missing::<()>(what, &["tie_word_embeddings"]);
+        return false;
     }
     reader.infer(what, family.tied, "`tie_word_embeddings` is absent; the class of this model_type has it so");
     family.tied

@@ -54,6 +54,8 @@ pub(super) enum Windows {
     Never,
     /// All, if `sliding_window` has a value.
     All,
+    /// Those that `layer_types` names, which must be there if `sliding_window` has a value.
+    Named,
     /// Those from `max_window_layers` on, if `use_sliding_window`.
     Switched,
     /// All but each n-th, n from a key or as given.
@@ -179,6 +181,8 @@ pub(super) struct Family {
     pub(super) sizes: &'static [(&'static str, u64)],
     /// The same for decoders inside multimodal configurations, which leave out whatever is as in the class.
     pub(super) nested: &'static [(&'static str, u64)],
+    /// Keys whose absence would mean other layers, though they may be null.
+    pub(super) present: &'static [&'static str],
     /// Four times the width between feed-forward matrices where no key says.
     pub(super) four_times: bool,
     pub(super) windows: Windows,
@@ -216,6 +220,7 @@ pub(super) const LLAMA: Family = Family {
     head_dim: None,
     sizes: &[],
     nested: &[],
+    present: &[],
     four_times: false,
     windows: Windows::Never,
     mixers: Mixers::Attention,

@@ -18,7 +18,7 @@ const PICKED: [&str; 8] = [
     "moe_k",
     "ffn_config.moe_top_k",
 ];
-const SHARED: [&str; 5] =
+pub(super) const SHARED: [&str; 5] =
     ["n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert", "num_share_experts"];
 const SHARED_WIDTH: [&str; 4] = [
     "shared_expert_intermediate_size",
@@ -53,6 +53,12 @@ fn dense_width(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<
     if is(family, "llama4")
         && let Some(width) = reader.count("feed-forward width of dense layers", &["intermediate_size_mlp"])
     {
+        return Some(width);
+    }
+    if is(family, "granitemoehybrid")
+        && let Some(width) = reader.count("feed-forward width", &SHARED_WIDTH)
+    {
+        // Without experts this model_type keeps the part that stands beside them.
         return Some(width);
     }
     if let Some(found) = reader.find(&WIDTH).filter(|found| found.node.items().is_some()) {
@@ -137,6 +143,8 @@ fn shared(reader: &mut Reader<'_>, family: &Family, width: u64, hidden: u64) -> 
         None => None,
     };
     Some(match (count, own) {
+        // Nemotron-H states the width of all shared experts together.
+        (Some(1..), Some(own)) if own > 0 && is(family, "nemotron_h") => (1, own),
         (Some(count), own) => (count, own.filter(|own| *own > 0).unwrap_or(width)),
         (None, Some(own)) if own > 0 => (1, own),
         _ => (0, width),

@@ -1,35 +1,51 @@
 //! Number formats: the dtype of a checkpoint, and how it declares quantisation.
 
 mod declared;
-mod excluded;
+mod matrices;
+mod modelopt;
 
 use crate::diagnostic::Diagnostic;
+use crate::domain::attention::Attention;
+use crate::domain::ffn::Ffn;
 use crate::domain::formats::{Format, Formats};
-use crate::import::hf::formats::declared::{Declared, compressed_tensors, modelopt, one_format};
-use crate::import::hf::formats::excluded::{Excluded, excluded};
+use crate::domain::layers::Layers;
+use crate::import::hf::formats::declared::{Declared, What, compressed_tensors, one_format};
+use crate::import::hf::formats::matrices::{Matrices, Meant};
+use crate::import::hf::formats::modelopt::modelopt;
 use crate::import::hf::reader::{Found, Reader};
-use crate::import::json::Json;
-use crate::words::{Dtype, Part};
+use crate::import::json::{Json, Value};
+use crate::words::{Dtype, Part, Word};
 
-/// Reads the formats of a model of so many layers; a sidecar overrules what the configuration says.
-pub(super) fn formats(reader: &mut Reader<'_>, layers: u64, sidecar: Option<&mut Reader<'_>>) -> Option<Formats> {
+/// The layers whose formats are read, one by one and grouped.
+pub(super) struct Shape<'a> {
+    pub(super) each: &'a [(Attention, Ffn)],
+    pub(super) layers: &'a Layers,
+    /// Whether experts lie beside the feed-forward part, not in it.
+    pub(super) experts_apart: bool,
+}
+
+/// Reads the formats of a model; a sidecar overrules what the configuration says.
+pub(super) fn formats(
+    reader: &mut Reader<'_>,
+    shape: Option<&Shape<'_>>,
+    sidecar: Option<&mut Reader<'_>>,
+) -> Option<Formats> {
     let base = base(reader)?;
-    let own = ["quantization_config", "compression_config"];
+    let own = ["quantization_config", "compression_config", "quantization"];
     let declared = match sidecar {
         Some(sidecar) => {
             let declared = modelopt_sidecar(sidecar);
             if reader.find(&own).is_some() {
                 reader.warn("the sidecar overrules `quantization_config`");
             }
-            Some(declared?)
+            declared?
         }
         None => match reader.find(&own) {
-            Some(found) => Some(declaration(reader, &found, base)?),
-            None => None,
+            Some(found) => declaration(reader, &found, base)?,
+            None => return Some(Formats::new(base, base, base)),
         },
     };
-    let Some(declared) = declared else { return Some(Formats::new(base, base, base)) };
-    Some(apply(reader, &declared, base, layers))
+    apply(reader, &declared, base, shape?)
 }
 
 /// What weights that are not quantised are in, and what products are computed in.
@@ -54,24 +70,32 @@ fn base(reader: &mut Reader<'_>) -> Option<Dtype> {
     }
 }
 
-/// What `quantization_config` declares.
+/// What `quantization_config` declares, or MLX's `quantization`.
 fn declaration(reader: &mut Reader<'_>, found: &Found<'_>, base: Dtype) -> Option<Declared> {
     let table = found.node;
-    let at = |key: &str| table.get(key).filter(|node| !node.is_null());
     let path = |key: &str| format!("{}.{key}", found.path);
+    if !matches!(table.value, Value::Table(_)) {
+        let message = format!("`{}` must be a table, not {}", found.path, table.shown());
+        return reader.problem(Diagnostic::error("wrong-type", message), table);
+    }
+    let at = |key: &str| table.get(key).filter(|node| !node.is_null());
+    refuse_sparse(reader, found)?;
     let Some(method) = at("quant_method") else {
-        if at("config_groups").is_some() {
-            return compressed_tensors(reader, found, base);
-        }
-        let message = format!("`{}` has no `quant_method`", found.path);
-        return reader.problem(Diagnostic::error("missing-key", message), table);
+        return if at("config_groups").is_some() {
+            compressed_tensors(reader, found)
+        } else if at("bits").is_some() && at("group_size").is_some() {
+            one_format(reader, "mlx", found, base)
+        } else {
+            let message = format!("`{}` has no `quant_method`", found.path);
+            reader.problem(Diagnostic::error("missing-key", message), table)
+        };
     };
     reader.note("method of quantisation", &path("quant_method"), method);
     let algorithm = at("quant_algo").and_then(Json::text);
-    match method.text() {
-        Some("compressed-tensors") => compressed_tensors(reader, found, base),
+    match method.text().map(str::to_lowercase).as_deref() {
+        Some("compressed-tensors") => compressed_tensors(reader, found),
         Some(name) if name.starts_with("modelopt") && algorithm.is_some() => modelopt(reader, found),
-        Some(name) if name.starts_with("modelopt") => compressed_tensors(reader, found, base),
+        Some(name) if name.starts_with("modelopt") => compressed_tensors(reader, found),
         Some(name) => one_format(reader, name, found, base),
         None => {
             let message = format!("`{}` must be a text", path("quant_method"));
@@ -80,47 +104,124 @@ fn declaration(reader: &mut Reader<'_>, found: &Found<'_>, base: Dtype) -> Optio
     }
 }
 
+/// Weights of which a pattern is zero are stored and multiplied otherwise.
+fn refuse_sparse(reader: &mut Reader<'_>, found: &Found<'_>) -> Option<()> {
+    let Some(sparse) = found.node.get("sparsity_config") else { return Some(()) };
+    let dense = sparse.entries().is_empty() || sparse.get("format").and_then(Json::text) == Some("dense");
+    if dense {
+        return Some(());
+    }
+    let message = format!("`{}.sparsity_config`: weights of a sparse pattern cannot be priced", found.path);
+    reader.problem(Diagnostic::error("unpriced", message), sparse)
+}
+
 /// `hf_quant_config.json` of ModelOpt: the declaration lies under `quantization`.
 fn modelopt_sidecar(sidecar: &mut Reader<'_>) -> Option<Declared> {
     match sidecar.find(&["quantization"]) {
         Some(found) => modelopt(sidecar, &found),
-        None => sidecar.missing("what ModelOpt quantised", &["quantization"]),
+        None => sidecar.missing("what ModelOpt quantised: is this hf_quant_config.json?", &["quantization"]),
     }
 }
 
-/// The formats of every part: embedding, and LM head unless it is declared, stay as they are, and so does what is
-/// excluded.
-fn apply(reader: &mut Reader<'_>, declared: &Declared, base: Dtype, layers: u64) -> Formats {
+/// Every matrix with its format, as rules follow each other; each part then has the one that weighs most in it.
+fn apply(reader: &mut Reader<'_>, declared: &Declared, base: Dtype, shape: &Shape<'_>) -> Option<Formats> {
     let usual = Format::usual(base);
-    let weights = declared.weights.unwrap_or(usual);
-    let mut parts = declared.parts;
-    let out = excluded(&declared.excluded, layers);
-    keep(reader, &mut parts, &out, usual);
-    if parts[Part::Embedding as usize].is_none() {
-        parts[Part::Embedding as usize] = Some(usual);
-        reader.infer("format of the embedding", base, "only matrix products are quantised");
+    let matrices = Matrices::of(shape.each, shape.layers, shape.experts_apart);
+    let mut formats = vec![usual; matrices.all.len()];
+    let mut unknown = Vec::new();
+    for rule in &declared.rules {
+        for at in meant(reader, &matrices, &rule.what, &mut unknown)? {
+            formats[at] = rule.format.unwrap_or(usual);
+        }
     }
-    if parts[Part::LmHead as usize].is_none() && !declared.lm_head {
-        parts[Part::LmHead as usize] = Some(usual);
-        reader.infer("format of the LM head", base, "it stays as it is unless the declaration names it");
+    if !unknown.is_empty() {
+        let named: Vec<String> = unknown.iter().take(8).map(|name| format!("`{name}`")).collect();
+        let more = if unknown.len() > 8 { format!(" and {} more", unknown.len() - 8) } else { String::new() };
+        reader.warn(format!("modules named in the quantisation that mean nothing here: {}{more}", named.join(", ")));
     }
+    let mut parts = [None; Part::COUNT];
+    for part in Part::ALL {
+        parts[*part as usize] = heaviest(reader, &matrices, &formats, *part);
+    }
+    let default = default_of(declared, &parts, usual);
     for part in &mut parts {
         // What is as most weights are needs no entry of its own.
-        *part = part.filter(|format| *format != weights);
+        *part = part.filter(|format| *format != default);
     }
+    one_scale(reader, default, &parts)?;
     let kv = declared.kv.unwrap_or(base);
-    Formats::new(weights.dtype(), declared.activations.unwrap_or(base), kv).with_weights(weights, parts)
+    let narrowest = declared.activations.iter().copied().min_by(|a, b| bytes(*a).total_cmp(&bytes(*b)));
+    Some(Formats::new(default.dtype(), narrowest.unwrap_or(base), kv).with_weights(default, parts))
 }
 
-/// Parts that the declaration leaves out.
-fn keep(reader: &mut Reader<'_>, parts: &mut [Option<Format>; Part::COUNT], out: &Excluded, usual: Format) {
-    for part in &out.whole {
-        parts[*part as usize] = Some(usual);
+/// The format that a file states first: that of the layers, if some of them have it, else that of some part.
+fn default_of(declared: &Declared, parts: &[Option<Format>; Part::COUNT], usual: Format) -> Format {
+    let all = declared.rules.iter().find(|rule| matches!(rule.what, What::Layers)).and_then(|rule| rule.format);
+    let inside = [Part::Ffn, Part::Experts, Part::Attention].map(|part| parts[part as usize]);
+    let used = |format: &Format| inside.contains(&Some(*format));
+    [all.unwrap_or(usual)].into_iter().find(used).or_else(|| inside.into_iter().flatten().next()).unwrap_or(usual)
+}
+
+fn bytes(dtype: Dtype) -> f64 {
+    Format::usual(dtype).bytes()
+}
+
+/// The matrices that a rule means.
+fn meant(reader: &mut Reader<'_>, matrices: &Matrices, what: &What, unknown: &mut Vec<String>) -> Option<Vec<usize>> {
+    let of = |is: &dyn Fn(Part) -> bool| {
+        matrices.all.iter().enumerate().filter(|(_, matrix)| is(matrix.part)).map(|(at, _)| at).collect()
+    };
+    let names = match what {
+        What::Layers => return Some(of(&|part| !matches!(part, Part::LmHead | Part::Embedding))),
+        What::Part(part) => return Some(of(&|of| of == *part)),
+        What::Named(names) => names,
+    };
+    if !matrices.can_compare(names) {
+        reader.warn("the quantisation names too many patterns or layers to compare: they are counted as quantised");
+        return Some(Vec::new());
     }
-    if out.single > 0 {
+    let mut found = Vec::new();
+    for name in names {
+        match matrices.meant(name) {
+            Meant::These(these) => found.extend(these),
+            Meant::Beside => {}
+            Meant::Nothing => unknown.push(crate::diagnostic::visible(name)),
+        }
+    }
+    Some(found)
+}
+
+/// The format that most of a part is in; where others weigh more than a fiftieth, that is told.
+fn heaviest(reader: &mut Reader<'_>, matrices: &Matrices, formats: &[Format], part: Part) -> Option<Format> {
+    let mut weights: Vec<(Format, f64)> = Vec::new();
+    for (matrix, format) in matrices.all.iter().zip(formats).filter(|(matrix, _)| matrix.part == part) {
+        match weights.iter_mut().find(|(known, _)| known == format) {
+            Some((_, weight)) => *weight += matrix.params,
+            None => weights.push((*format, matrix.params)),
+        }
+    }
+    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let (format, weight) = weights.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let others = 100.0 * (1.0 - weight / total);
+    if others > 2.0 {
         reader.warn(format!(
-            "{} modules of single layers are left out of quantisation: they are counted as quantised",
-            out.single
+            "{others:.0} % of the weights of {part} are in another format than {}: all are counted so",
+            format.dtype()
         ));
     }
+    Some(format)
+}
+
+/// A model's file states one scale for all formats of four bits.
+fn one_scale(reader: &mut Reader<'_>, default: Format, parts: &[Option<Format>; Part::COUNT]) -> Option<()> {
+    let four = |format: &Format| matches!(format.dtype(), Dtype::Int4 | Dtype::Fp4);
+    let mut scales =
+        std::iter::once(default).chain(parts.iter().copied().flatten()).filter(four).map(|one| one.scale());
+    let Some(first) = scales.next() else { return Some(()) };
+    if scales.all(|other| other == first) {
+        return Some(());
+    }
+    let root = reader.root();
+    let message = "the quantisation has formats of four bits with different scales, which a model's file cannot state";
+    reader.problem(Diagnostic::error("unpriced", message), root)
 }

@@ -6,7 +6,7 @@ use crate::domain::ffn::Ffn;
 use crate::domain::head::{Head, MEDUSA_HEADS};
 use crate::domain::layers::{Extras, Layers};
 use crate::domain::model::Model;
-use crate::import::hf::decoder::{grouped, hidden, layers, vocab};
+use crate::import::hf::decoder::{Decoder, grouped, hidden, layers, vocab};
 use crate::import::hf::family::{Family, LLAMA, family};
 use crate::import::hf::reader::Reader;
 use crate::import::hf::small::counted;
@@ -27,10 +27,7 @@ pub(super) enum Form {
 }
 
 /// Tells a head's configuration from a model's.
-pub(super) fn form(root: &Json, layer_is_head: bool) -> Option<Form> {
-    if root.get("medusa_num_heads").is_some() {
-        return Some(Form::Medusa);
-    }
+pub(super) fn form(root: &Json) -> Option<Form> {
     let text = |key: &str| root.get(key).and_then(Json::text).unwrap_or_default().to_lowercase();
     let named = root.get("architectures").and_then(Json::items).and_then(<[Json]>::first).and_then(Json::text);
     let words = format!(
@@ -40,6 +37,13 @@ pub(super) fn form(root: &Json, layer_is_head: bool) -> Option<Form> {
         text("model_type")
     );
     let has = |word: &str| words.contains(word);
+    if root.get("medusa_num_heads").is_some() || text("model_type") == "medusa" {
+        return Some(Form::Medusa);
+    }
+    // A vision model is called so too.
+    if has("forconditionalgeneration") {
+        return None;
+    }
     if has("peagle") || has("p-eagle") || has("p_eagle") {
         Some(Form::ParallelEagle)
     } else if has("dflash") || has("dspark") || has("domino") {
@@ -52,18 +56,26 @@ pub(super) fn form(root: &Json, layer_is_head: bool) -> Option<Form> {
         Some(Form::Mtp)
     } else if root.get("draft_vocab_size").is_some_and(|node| !node.is_null()) {
         Some(Form::Eagle3)
-    } else if layer_is_head && root.get("num_hidden_layers").and_then(Json::whole) == Some(1) {
+    } else if root.get("num_hidden_layers").and_then(Json::whole) == Some(1) {
         Some(Form::Eagle1)
     } else {
         None
     }
 }
 
+/// The word of a speculators configuration that is not one of those known here.
+pub(super) fn unknown_speculator(root: &Json) -> Option<&Json> {
+    const KNOWN: [&str; 9] = ["eagle", "eagle3", "peagle", "p_eagle", "p-eagle", "dflash", "dflash2", "dspark", "mtp"];
+    let node = root.get("speculators_model_type")?;
+    (!node.text().is_some_and(|word| KNOWN.contains(&word))).then_some(node)
+}
+
 /// The layers of a head.
-pub(super) fn head(reader: &mut Reader<'_>, form: Form, target: Option<&Model>) -> Option<Layers> {
+pub(super) fn head(reader: &mut Reader<'_>, form: Form, target: Option<&Model>) -> Option<Decoder> {
     refuse_other_width(reader);
     if form == Form::Medusa {
-        return medusa(reader, target);
+        let layers = medusa(reader, target)?;
+        return Some(Decoder { layers, each: Vec::new(), mtp: None });
     }
     let model_type = reader.find(&["model_type"]).and_then(|found| found.node.text());
     let of = model_type.and_then(family).copied().unwrap_or(LLAMA);
@@ -91,8 +103,16 @@ pub(super) fn head(reader: &mut Reader<'_>, form: Form, target: Option<&Model>) 
         .fold(0, u64::saturating_add);
     small = small.saturating_add(second_input(form, &each, width));
     let extras = Extras { extra_params: small, ..counted.extras };
+    if own.is_some_and(|own| own > rows)
+        && let Some(found) = reader.find(&["draft_vocab_size"])
+    {
+        let message =
+            format!("`{}` is {}: more rows than its target's vocabulary of {rows}", found.path, found.node.shown());
+        return reader.problem(Diagnostic::error("conflict", message), found.node);
+    }
     let head = shape(reader, form, own.filter(|own| *own != rows || form == Form::Eagle3), rows)?;
-    Some(Layers::new(width, rows, false, grouped(&each), extras).ok()?.as_head(head))
+    let layers = Layers::new(width, rows, false, grouped(&each), extras).ok()?.as_head(head);
+    Some(Decoder { layers, each, mtp: None })
 }
 
 /// What a P-EAGLE head's first layer projects from beside the hidden state.
@@ -143,11 +163,12 @@ fn shape(reader: &mut Reader<'_>, form: Form, own: Option<u64>, rows: u64) -> Op
 
 /// Medusa says how many heads, and of which model.
 fn medusa(reader: &mut Reader<'_>, target: Option<&Model>) -> Option<Layers> {
-    let stated = reader.required("heads", &["medusa_num_heads"])?;
-    let per_head = reader.count_or("blocks of a head", &["medusa_num_layers"], Some(1))?;
+    let stated = reader.required("heads", &["medusa_num_heads", "num_heads"])?;
+    let blocks = ["medusa_num_layers", "num_hidden_layers"];
+    let per_head = reader.count_or("blocks of a head", &blocks, Some(1))?;
     let based = reader.find(&["base_model_name_or_path"]);
     if per_head != 1 {
-        let found = reader.find(&["medusa_num_layers"])?;
+        let found = reader.find(&blocks)?;
         let message = format!("`{}` is {per_head}: heads of one block can be priced", found.path);
         return reader.problem(Diagnostic::error("unpriced", message), found.node);
     }

@@ -116,7 +116,7 @@ fn before_selection(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Op
         }
         Mixers::Period => {
             let period = reader.count_or("period of attention", &["attn_layer_period"], Some(8))?;
-            let offset = reader.count_from("offset of attention", &["attn_layer_offset"], 0).unwrap_or(4);
+            let offset = offset(reader, "offset of attention", "attn_layer_offset", 4, period)?;
             Some(pick(layers, |at| at % period == offset, Mixer::Full, Mixer::StateSpace))
         }
         Mixers::Listed => {
@@ -125,6 +125,17 @@ fn before_selection(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Op
             Some(pick(layers, |layer| at[layer as usize], Mixer::Full, Mixer::StateSpace))
         }
     }
+}
+
+/// An offset within a period.
+fn offset(reader: &mut Reader<'_>, what: &'static str, key: &'static str, usual: u64, period: u64) -> Option<u64> {
+    let Some(found) = reader.find(&[key]) else { return Some(usual) };
+    let offset = reader.whole(what, &found, 0)?;
+    if offset < period {
+        return Some(offset);
+    }
+    let message = format!("`{}` is {offset}: an offset lies within its period of {period}", found.path);
+    reader.problem(Diagnostic::error("conflict", message), found.node)
 }
 
 fn pick<T: Copy>(layers: u64, is: impl Fn(u64) -> bool, yes: T, no: T) -> Vec<T> {
@@ -179,6 +190,8 @@ fn windows(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Vec<
     let all = |mixer: Mixer| Some(vec![mixer; layers as usize]);
     match family.windows {
         Windows::Never => all(Mixer::Full),
+        Windows::Named if reader.has(&["sliding_window"]) => reader.missing("layers with a window", &["layer_types"]),
+        Windows::Named => all(Mixer::Full),
         Windows::All if reader.has(&["sliding_window"]) => all(Mixer::Window),
         Windows::All => all(Mixer::Full),
         Windows::Switched => {
@@ -186,7 +199,10 @@ fn windows(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Vec<
             if !used || !reader.has(&["sliding_window"]) {
                 return all(Mixer::Full);
             }
-            let first = reader.count_from("layers before windows", &["max_window_layers"], 0).unwrap_or(0);
+            let first = match reader.count_from("layers before windows", &["max_window_layers"], 0) {
+                Some(first) => first,
+                None => return reader.missing("layers before windows", &["max_window_layers"]),
+            };
             Some(pick(layers, |at| at >= first, Mixer::Window, Mixer::Full))
         }
         Windows::AllBut(key, usual) => {
@@ -299,7 +315,7 @@ pub(super) fn feeds(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Op
         }
         Sparse::Period => {
             let period = reader.count_or("period of experts", &["expert_layer_period"], Some(2))?;
-            let offset = reader.count_from("offset of experts", &["expert_layer_offset"], 0).unwrap_or(1);
+            let offset = offset(reader, "offset of experts", "expert_layer_offset", 1, period)?;
             Some(pick(layers, |at| at % period == offset, Feed::Experts, Feed::Dense))
         }
         Sparse::Range => {
@@ -334,6 +350,12 @@ fn named_feeds(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Feed>> {
 fn by_keys(reader: &mut Reader<'_>, layers: u64) -> Option<Vec<Feed>> {
     let dense = ["first_k_dense_replace", "num_dense_layers", "n_dense_layers"];
     let first = reader.count_from("dense layers before those with experts", &dense, 0).unwrap_or(0);
+    if first >= layers
+        && let Some(found) = reader.find(&dense)
+    {
+        let message = format!("`{}` is {first}: of {layers} layers none would have experts", found.path);
+        return reader.problem(Diagnostic::error("conflict", message), found.node);
+    }
     let step = reader.count("every n-th layer has experts", &["decoder_sparse_step"]).unwrap_or(1);
     let only = marked(reader, "layers without experts", &["mlp_only_layers"], layers)?;
     let only = only.unwrap_or_else(|| vec![false; layers as usize]);

@@ -45,6 +45,8 @@ pub(super) struct Reader<'j> {
     /// Paths and tables, the decoder's own first.
     tables: Vec<(String, &'j Json)>,
     root: &'j Json,
+    /// What its text is called where it is a whole.
+    called: &'static str,
     used: HashSet<String>,
     pub(super) report: Report,
     pub(super) problems: Vec<Diagnostic>,
@@ -64,15 +66,28 @@ impl<'j> Reader<'j> {
             let node = keys.iter().try_fold(root, |node, key| node.get(key))?;
             matches!(node.value, Value::Table(_)).then(|| (format!("{}.", keys.join(".")), node))
         });
-        let mut tables: Vec<(String, &Json)> = nest.into_iter().collect();
+        // vLLM's form of an EAGLE head holds the layer's keys under `model`.
+        let eagle = root.get("model_type").and_then(Json::text) == Some("eagle");
+        let model = root.get("model").filter(|_| eagle).map(|node| ("model.".to_owned(), node));
+        let mut tables: Vec<(String, &Json)> = nest.or(model).into_iter().collect();
         tables.push((String::new(), root));
         Self {
             source: Arc::clone(source),
             tables,
             root,
+            called: "the configuration",
             used: HashSet::new(),
             report: Report::default(),
             problems: Vec::new(),
+        }
+    }
+
+    /// The same for a file that lies beside a configuration.
+    pub(super) fn beside(root: &'j Json, source: &Arc<Source>) -> Self {
+        Self {
+            called: "the file beside the configuration",
+            tables: vec![(String::new(), root)],
+            ..Self::new(root, source)
         }
     }
 
@@ -98,7 +113,8 @@ impl<'j> Reader<'j> {
 
     /// The first of some keys that has a value; a dotted key lies in a table of its own. All of them count as read.
     pub(super) fn find(&mut self, keys: &[&str]) -> Option<Found<'j>> {
-        let mut found = None;
+        let mut found: Option<Found<'j>> = None;
+        let mut told = Vec::new();
         for (at, (prefix, table)) in self.tables.iter().enumerate() {
             for key in keys {
                 let own = at == 0 || SHARED.contains(key);
@@ -106,11 +122,23 @@ impl<'j> Reader<'j> {
                 let Some(node) = node.filter(|_| own) else { continue };
                 let path = format!("{prefix}{key}");
                 self.used.insert(path.clone());
-                if found.is_none() && !node.is_null() {
-                    found = Some(Found { path, node });
+                if node.is_null() {
+                    continue;
+                }
+                match &found {
+                    None => found = Some(Found { path, node }),
+                    Some(Found { path: first, node: other }) if at == 0 && other.value != node.value => {
+                        told.push(format!(
+                            "`{first}` is {}, and `{path}` {}: the first counts",
+                            other.shown(),
+                            node.shown()
+                        ));
+                    }
+                    Some(_) => {}
                 }
             }
         }
+        told.into_iter().for_each(|message| self.warn(visible(&message)));
         found
     }
 
@@ -121,6 +149,11 @@ impl<'j> Reader<'j> {
             node.is_some_and(|node| !node.is_null())
         };
         self.tables.first().is_some_and(|(_, table)| keys.iter().any(|key| held(table, key)))
+    }
+
+    /// Whether the decoder's table names one of some keys, null or not.
+    pub(super) fn names(&self, keys: &[&str]) -> bool {
+        self.tables.first().is_some_and(|(_, table)| keys.iter().any(|key| table.get(key).is_some()))
     }
 
     /// Whether there is a vocabulary.
@@ -201,6 +234,19 @@ impl<'j> Reader<'j> {
         self.problem(Diagnostic::error("wrong-type", message), node)
     }
 
+    /// Yes or no at the top of a text whose decoder lies inside, if the key says so there.
+    pub(super) fn outer_flag(&mut self, what: &'static str, key: &'static str) -> Option<bool> {
+        let outer = self.root.get(key).filter(|_| !self.nest().is_empty())?;
+        let Value::Flag(said) = outer.value else { return None };
+        let inner = self.tables.first().and_then(|(_, table)| table.get(key)).filter(|node| !node.is_null());
+        self.used.insert(key.to_owned());
+        if inner.is_some_and(|inner| inner.value != outer.value) {
+            self.warn(format!("`{key}` differs inside and outside of `{}`: the outer one counts", self.nest()));
+        }
+        self.note(what, key, outer);
+        Some(said)
+    }
+
     /// A list, if a key has one.
     pub(super) fn list(&mut self, what: &'static str, keys: &[&str]) -> Option<(Found<'j>, &'j [Json])> {
         let found = self.find(keys)?;
@@ -259,10 +305,10 @@ impl<'j> Reader<'j> {
             others => format!("; other names of it: {}", others.join(", ")),
         };
         let nest = self.nest();
-        let table = if nest.is_empty() { "the configuration".to_owned() } else { format!("`{nest}`") };
+        let table = if nest.is_empty() { self.called.to_owned() } else { format!("`{nest}`") };
         let found = Diagnostic::error("missing-key", format!("{table} has no `{}` ({what})", keys[0]))
             .at(&place)
-            .hint(format!("nothing is guessed: take the whole config.json of the model{others}"));
+            .hint(format!("nothing is guessed: take the whole file of the model{others}"));
         if !self.problems.contains(&found) {
             self.problems.push(found);
         }

@@ -19,7 +19,7 @@ enum When {
 
 /// Keys, when they refuse, and why.
 const REFUSED: &[(&str, When, &str)] = &[
-    ("is_encoder_decoder", When::Set, "an encoder and a decoder are not one decoder"),
+    ("is_encoder_decoder", When::Set, "an encoder with a decoder"),
     ("altup_num_inputs", When::Set, "alternating updates of parallel hidden states (Gemma-3n)"),
     ("laurel_rank", When::Set, "learned residual layers (Gemma-3n)"),
     ("hidden_size_per_layer_input", When::Set, "embeddings of each layer (Gemma-3n and 4)"),
@@ -46,7 +46,6 @@ const REFUSED: &[(&str, When, &str)] = &[
     ("attention_other_setting", When::Set, "layers whose numbers of heads differ"),
     ("num_attention_heads_per_layer", When::Uneven, "layers whose numbers of heads differ"),
     ("parallel_ssm", When::Set, "state spaces beside attention in one layer"),
-    ("use_parallel_embedding", When::Set, "an embedding in parallel with layers"),
     ("use_kda_lora", When::Set, "linear attention of Kimi's kind"),
     ("enable_ngram_embedding", When::Set, "embeddings of several tokens"),
     ("loop_num", When::Above(1), "layers that run more than once"),
@@ -71,12 +70,13 @@ const TYPES: &[(&[&str], &str)] = &[
     ),
     (&["jetmoe"], "experts in attention"),
     (&["xlstm"], "xLSTM layers"),
+    (&["mlp_speculator"], "a chain of small networks"),
     (&["minimax_m3", "minimax_m3_vl", "minimax_m3_vl_text"], "sparse attention"),
     (&["dots3_note", "dots3_note_text"], "latent attention that differs from layer to layer"),
 ];
 
-/// Reports every key that has no price.
-pub(super) fn check(reader: &mut Reader<'_>, model_type: &str) {
+/// Reports every key that has no price; whether the type of the model itself has none.
+pub(super) fn check(reader: &mut Reader<'_>, model_type: &str) -> bool {
     for (key, when, why) in REFUSED {
         if let Some(found) = reader.find(&[key]).filter(|found| refuses(found.node, *when)) {
             let message = format!("`{}` is {}: {why} cannot be priced", found.path, found.node.shown());
@@ -88,6 +88,7 @@ pub(super) fn check(reader: &mut Reader<'_>, model_type: &str) {
     {
         let message = format!("`{}` is \"{model_type}\": {why} cannot be priced", found.path);
         refuse(reader, message, &found);
+        return true;
     }
     narrow_embedding(reader);
     if reader.has(&["index_topk"])
@@ -97,6 +98,7 @@ pub(super) fn check(reader: &mut Reader<'_>, model_type: &str) {
         let message = format!("`{}`: attention to selected tokens can be priced over a latent only", found.path);
         refuse(reader, message, &found);
     }
+    false
 }
 
 fn refuse(reader: &mut Reader<'_>, message: String, found: &Found<'_>) {

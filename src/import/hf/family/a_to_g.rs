@@ -1,6 +1,8 @@
 //! The families from A to G, in the order of their names.
 
-use crate::import::hf::family::bases::{ALWAYS, DEEPSEEK_V3, GEMMA_SIZES, GEMMA2_SIZES, GEMMA3, GPT2, NEVER};
+use crate::import::hf::family::bases::{
+    ALWAYS, DEEPSEEK_V3, GEMMA_SIZES, GEMMA2_SIZES, GEMMA3, GPT2, LATENT_KEYS, NEVER,
+};
 use crate::import::hf::family::{
     Family, LLAMA, Mixers, Modules, Norms, QkNorm, Small, Sparse, StateSpace, Switch, Windows,
 };
@@ -75,11 +77,12 @@ pub(super) const FAMILIES: &[Family] = &[
         windows: Windows::AllBut("sliding_window_pattern", 4),
         ..LLAMA
     },
-    Family { types: &["dbrx"], qkv_bias: NEVER, out_bias: NEVER, ..LLAMA },
-    Family { types: &["deepseek_v2"], ..LLAMA },
+    Family { types: &["dbrx"], present: &["ffn_config"], qkv_bias: NEVER, out_bias: NEVER, ..LLAMA },
+    Family { types: &["deepseek_v2"], present: LATENT_KEYS, ..LLAMA },
     Family { types: &["deepseek_v3", "kimi_k2", "deepseek_v32", "sarvam_mla"], ..DEEPSEEK_V3 },
     Family {
         types: &["dots1"],
+        present: &["n_routed_experts", "first_k_dense_replace"],
         qk_norm: Some((QkNorm::Heads, ALWAYS)),
         windows: Windows::Switched,
         small: &[Small::RouterBiasText("topk_method", "noaux_tc", true)],
@@ -96,6 +99,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         types: &["ernie4_5_moe"],
+        present: &["moe_num_experts"],
         qkv_bias: Switch::Key("use_bias", false),
         out_bias: Switch::Key("use_bias", false),
         mlp_bias: Switch::Key("use_bias", false),
@@ -150,6 +154,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family { types: &["gemma3", "gemma3_text"], ..GEMMA3 },
     Family {
         types: &["gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text"],
+        present: &["hidden_size_per_layer_input", "global_head_dim"],
         sizes: &[("vocab_size", 262_144)],
         small: &[Small::LayerScalar, Small::Gemma4Mixture],
         ..GEMMA3
@@ -164,6 +169,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         types: &["glm4_moe", "glm4v_moe", "glm4v_moe_text", "solar_open"],
+        present: &["n_routed_experts"],
         out_bias: NEVER,
         qk_norm: Some((QkNorm::Heads, Switch::Key("use_qk_norm", false))),
         small: &[Small::RouterBias],

@@ -75,10 +75,14 @@ pub(super) const QWEN3_NEXT: Family = Family {
     output_gate: Switch::Key("attn_output_gate", true),
     ..QWEN3
 };
+/// Keys that every configuration of a latent mixture has, null or not.
+pub(super) const LATENT_KEYS: &[&str] =
+    &["kv_lora_rank", "q_lora_rank", "n_routed_experts", "n_shared_experts", "first_k_dense_replace"];
 /// A decoder as DeepSeek-V3 has it.
 pub(super) const DEEPSEEK_V3: Family = Family {
     small: &[Small::RouterBiasText("topk_method", "noaux_tc", true)],
     modules: Modules::KeyedWithCopies,
+    present: LATENT_KEYS,
     ..LLAMA
 };
 /// A decoder as Gemma-3 has it: four norms a layer, a window in five of six layers.

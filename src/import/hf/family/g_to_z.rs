@@ -9,9 +9,16 @@ use crate::import::hf::family::{
 use crate::words::NormKind;
 
 pub(super) const FAMILIES: &[Family] = &[
-    Family { types: &["granite", "granitemoe", "granitemoeshared"], ..LLAMA },
-    Family { types: &["granite_swa", "granitemoe_swa"], tied: true, small: &[Small::Sinks], ..LLAMA },
-    Family { types: &["granitemoehybrid"], mixers: Mixers::Listed, ..LLAMA },
+    Family { types: &["granite"], ..LLAMA },
+    Family { types: &["granitemoe", "granitemoeshared"], present: &["num_local_experts"], ..LLAMA },
+    Family {
+        types: &["granite_swa", "granitemoe_swa"],
+        tied: true,
+        windows: Windows::Named,
+        small: &[Small::Sinks],
+        ..LLAMA
+    },
+    Family { types: &["granitemoehybrid"], present: &["num_local_experts"], mixers: Mixers::Listed, ..LLAMA },
     Family { types: &["helium"], ..LLAMA },
     Family { types: &["hyperclovax"], norms: Norms::More("use_post_norm", true), ..LLAMA },
     Family {
@@ -44,6 +51,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         types: &["jamba"],
+        present: &["num_experts"],
         qkv_bias: NEVER,
         out_bias: NEVER,
         mixers: Mixers::Period,
@@ -57,11 +65,7 @@ pub(super) const FAMILIES: &[Family] = &[
         small: &[Small::RouterBias, Small::HeadGate],
         ..LLAMA
     },
-    Family {
-        types: &["llama", "aria_text", "yi", "Yi", "deepseek", "cwm", "xverse", "aquila", "minicpm"],
-        nested: LLAMA_SIZES,
-        ..LLAMA
-    },
+    Family { types: &["llama", "aria_text", "yi", "Yi", "deepseek", "xverse", "aquila"], nested: LLAMA_SIZES, ..LLAMA },
     Family {
         types: &["llama4", "llama4_text"],
         windows: Windows::Chunks(4),
@@ -69,6 +73,8 @@ pub(super) const FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { types: &["mamba2"], mixers: Mixers::StateSpaces, ..LLAMA },
+    Family { types: &["cwm"], windows: Windows::Named, ..LLAMA },
+    Family { types: &["minicpm"], tied: true, ..LLAMA },
     Family { types: &["mellum"], windows: Windows::Never, ..QWEN3 },
     Family {
         types: &["mimo"],
@@ -90,16 +96,19 @@ pub(super) const FAMILIES: &[Family] = &[
     Family { types: &["minicpm3"], tied: true, sizes: &[("v_head_dim", 64)], ..LLAMA },
     Family {
         types: &["minimax_m2"],
+        present: &["num_local_experts"],
         qk_norm: Some((QkNorm::Widths, Switch::Key("use_qk_norm", true))),
         small: &[Small::RouterBiasKey("use_routing_bias", true)],
         ..LLAMA
     },
     Family {
-        types: &["ministral", "ministral3", "mistral", "mistral3", "mixtral"],
+        types: &["ministral", "ministral3", "mistral", "mistral3"],
+        sizes: &[("num_key_value_heads", 8)],
         nested: MISTRAL_SIZES,
         windows: Windows::All,
         ..LLAMA
     },
+    Family { types: &["mixtral"], windows: Windows::All, present: &["num_local_experts"], ..LLAMA },
     Family {
         types: &["mpt"],
         norm_without_shift: Some("no_bias"),
@@ -122,7 +131,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         types: &["olmo2", "olmo3", "olmoe"],
         qk_norm: Some((QkNorm::Widths, ALWAYS)),
-        windows: Windows::Never,
+        windows: Windows::Named,
         ..LLAMA
     },
     Family {
@@ -158,6 +167,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         types: &["phimoe"],
+        present: &["num_local_experts"],
         norm: NormKind::Layer,
         windows: Windows::All,
         small: &[Small::LmHeadBiasKey("lm_head_bias")],
@@ -174,6 +184,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         types: &["qwen2_moe"],
+        present: &["num_experts"],
         qkv_bias: Switch::Key("qkv_bias", true),
         out_bias: NEVER,
         windows: Windows::Switched,
@@ -192,14 +203,20 @@ pub(super) const FAMILIES: &[Family] = &[
         ],
         ..QWEN3
     },
-    Family { types: &["qwen3_moe"], head_dim: None, ..QWEN3 },
+    Family { types: &["qwen3_moe"], present: &["num_experts"], head_dim: None, ..QWEN3 },
     Family {
         types: &["qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"],
         small: &[Small::SharedGate],
         modules: Modules::Keyed,
         ..QWEN3_NEXT
     },
-    Family { types: &["qwen3_next"], small: &[Small::SharedGate], modules: Modules::Implied, ..QWEN3_NEXT },
+    Family {
+        types: &["qwen3_next"],
+        present: &["num_experts"],
+        small: &[Small::SharedGate],
+        modules: Modules::Implied,
+        ..QWEN3_NEXT
+    },
     Family {
         types: &["sarvam_moe"],
         qk_norm: Some((QkNorm::Heads, Switch::Key("use_qk_norm", true))),
@@ -213,7 +230,7 @@ pub(super) const FAMILIES: &[Family] = &[
         head_dim: Some(128),
         ..LLAMA
     },
-    Family { types: &["smollm3"], tied: true, ..LLAMA },
+    Family { types: &["smollm3"], tied: true, windows: Windows::Switched, ..LLAMA },
     Family {
         types: &["stablelm"],
         norm: NormKind::Layer,
@@ -243,7 +260,7 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         types: &["vaultgemma"],
         sizes: &[("sliding_window", 4096)],
-        windows: Windows::Never,
+        windows: Windows::Named,
         tied: true,
         head_dim: Some(256),
         ..LLAMA
