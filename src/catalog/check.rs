@@ -185,11 +185,29 @@ fn fit(drafter: &Drafter, target: &Model) -> Option<Diagnostic> {
         let hint = "name a head made for this target, or leave its id out: one of its shape is derived";
         return Some(Diagnostic::error("does-not-fit", message).hint(hint));
     }
+    if let Some(found) = other_width(label, model, target) {
+        return Some(found);
+    }
     let (drafts, verifies) = (model.vocab?, target.vocab?);
     (drafts != verifies).then(|| {
         let message =
             format!("drafter `{label}` has {drafts} tokens in its vocabulary, target `{}` has {verifies}", target.id);
         Diagnostic::error("does-not-fit", message).hint("a drafter shares its target's vocabulary")
+    })
+}
+
+/// A head reads hidden states of its target as they are: its layers have their width.
+fn other_width(label: &str, model: &Model, target: &Model) -> Option<Diagnostic> {
+    let (Shape::Layers(head), Shape::Layers(of)) = (&model.shape, &target.shape) else { return None };
+    head.head()?;
+    let (own, theirs) = (head.hidden(), of.hidden());
+    (own.total_cmp(&theirs).is_ne()).then(|| {
+        let message = format!(
+            "drafter `{label}`: head `{}` reads hidden states of width {own}, and `{}` has {theirs}",
+            model.id, target.id
+        );
+        let hint = "name a head made for this target, or leave its id out: one of its shape is derived";
+        Diagnostic::error("does-not-fit", message).hint(hint)
     })
 }
 

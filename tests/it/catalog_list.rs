@@ -165,6 +165,12 @@ fn files_may_state_other_names() {
     // A file that is broken takes nothing from the others.
     write(folder.path().join("hardware/rack-8.toml"), "name = ").unwrap();
     run_well(folder.path(), &["catalog", "show", "4090"]);
+    let list = run(folder.path(), &["catalog", "list", "hardware"]);
+    assert!(list.code == 3 && list.stdout.contains(" mi300x "), "{}", list.stdout);
+    assert!(list.stderr.contains("rack-7.toml:1:12") && list.stderr.contains("rack-8.toml:1"), "{}", list.stderr);
+    // What other programs read is whole or not there.
+    let json = run(folder.path(), &["catalog", "list", "hardware", "--format", "json"]);
+    assert_eq!((json.code, json.stdout.as_str()), (3, ""));
 }
 
 /// The ids of the built-in files of a kind that have a line.

@@ -8,6 +8,7 @@ use crate::cli::args::ListArgs;
 use crate::cli::catalog::filters::Filters;
 use crate::cli::error::Error;
 use crate::cli::terminal;
+use crate::diagnostic::Diagnostic;
 use crate::report::catalog::list::Entries;
 use crate::report::table::Style;
 use crate::words::{Format, Kind};
@@ -25,12 +26,19 @@ pub(super) fn list(search: &SearchPath, asked: &ListArgs, format: Format) -> Res
         let message = "CSV holds one kind: name it, such as specplan catalog list models --format csv";
         return Err(Error::Usage(message.to_owned()));
     }
-    let lists: Result<Vec<List>, Error> = filters.kinds.iter().map(|kind| of(search, *kind, &filters)).collect();
+    let mut broken = Vec::new();
+    let lists: Result<Vec<List>, Error> =
+        filters.kinds.iter().map(|kind| of(search, *kind, &filters, &mut broken)).collect();
     let lists = lists?;
+    // A table or a document that other programs read is whole or not there.
+    if !broken.is_empty() && matches!(format, Format::Csv | Format::Json) {
+        return Err(Error::Input(broken));
+    }
     if matches!(format, Format::Csv | Format::Json) {
         lists.iter().filter_map(|list| list.empty.as_deref()).for_each(terminal::note);
     }
-    terminal::print(&shown(&lists, format)?)
+    terminal::print(&shown(&lists, format)?)?;
+    if broken.is_empty() { Ok(()) } else { Err(Error::Input(broken)) }
 }
 
 fn shown(lists: &[List], format: Format) -> Result<Vec<u8>, Error> {
@@ -60,9 +68,9 @@ impl List {
     }
 }
 
-fn of(search: &SearchPath, kind: Kind, filters: &Filters) -> Result<List, Error> {
+fn of(search: &SearchPath, kind: Kind, filters: &Filters, broken: &mut Vec<Diagnostic>) -> Result<List, Error> {
     let mut empty = None;
-    let entries = match read(search, kind)? {
+    let entries = match read(search, kind, broken) {
         Entries::Hardware(devices) => Entries::Hardware(filters.devices(devices)?),
         Entries::Models(models) => Entries::Models(filters.models(models).unwrap_or_else(|why| {
             empty = Some(why);
@@ -73,21 +81,22 @@ fn of(search: &SearchPath, kind: Kind, filters: &Filters) -> Result<List, Error>
     Ok(List { entries, heading: filters.heading(kind), empty })
 }
 
-/// Every entry of a kind.
-fn read(search: &SearchPath, kind: Kind) -> Result<Entries, Error> {
+/// Every entry of a kind that can be read, and what is wrong with the others.
+fn read(search: &SearchPath, kind: Kind, broken: &mut Vec<Diagnostic>) -> Entries {
     let (mut devices, mut models, mut engines, mut scenarios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for id in search.ids(kind) {
-        match entry(search, kind, &id).map_err(Error::Input)?.0 {
-            Entry::Device(device) => devices.push(*device),
-            Entry::Model(model) => models.push(*model),
-            Entry::Engine(engine) => engines.push(*engine),
-            Entry::Scenario(scenario) => scenarios.push(*scenario),
+        match entry(search, kind, &id) {
+            Ok((Entry::Device(device), _)) => devices.push(*device),
+            Ok((Entry::Model(model), _)) => models.push(*model),
+            Ok((Entry::Engine(engine), _)) => engines.push(*engine),
+            Ok((Entry::Scenario(scenario), _)) => scenarios.push(*scenario),
+            Err(found) => broken.extend(found),
         }
     }
-    Ok(match kind {
+    match kind {
         Kind::Hardware => Entries::Hardware(devices),
         Kind::Models => Entries::Models(models),
         Kind::Engines => Entries::Engines(engines),
         Kind::Scenarios => Entries::Scenarios(scenarios),
-    })
+    }
 }

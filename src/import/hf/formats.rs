@@ -3,6 +3,7 @@
 mod declared;
 mod matrices;
 mod modelopt;
+mod patterns;
 
 use crate::diagnostic::Diagnostic;
 use crate::domain::attention::Attention;
@@ -185,10 +186,17 @@ fn meant(reader: &mut Reader<'_>, matrices: &Matrices, what: &What, unknown: &mu
         match matrices.meant(name) {
             Meant::These(these) => found.extend(these),
             Meant::Beside => {}
-            Meant::Nothing => unknown.push(crate::diagnostic::visible(name)),
+            Meant::Nothing => unknown.push(shortened(name)),
         }
     }
     Some(found)
+}
+
+/// A name, or how it starts.
+fn shortened(name: &str) -> String {
+    let short: String = name.chars().take(80).collect();
+    let more = if short.len() < name.len() { "..." } else { "" };
+    crate::diagnostic::visible(&format!("{short}{more}"))
 }
 
 /// The format that most of a part is in; where others weigh more than a fiftieth, that is told.

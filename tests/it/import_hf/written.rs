@@ -107,6 +107,15 @@ fn a_head_fits_the_target_that_is_named() {
     };
     assert_eq!(study("llama-3.1-8b").code, 0, "{}", study("llama-3.1-8b").stderr);
     assert_eq!(study("qwen3-8b").code, 3);
+    let larger = ["import", "hf", path, "--name", "other", "--target", "llama-3.1-70b"];
+    let refused = run(folder.path(), &larger);
+    assert!(refused.code == 3 && refused.stderr.contains("4096"), "{}", refused.stderr);
+    // Nothing says what this one is for; its width does. Llama-3.1-70B has the vocabulary, and 8192.
+    std::fs::remove_file(folder.path().join("models/mine.toml")).unwrap();
+    run_well(folder.path(), &["import", "hf", path, "--name", "mine", "--out", "models"]);
+    assert_eq!(study("llama-3.1-8b").code, 0, "{}", study("llama-3.1-8b").stderr);
+    let wider = study("llama-3.1-70b");
+    assert!(wider.code == 3 && wider.stderr.contains("width 4096, and `llama-3.1-70b` has 8192"), "{}", wider.stderr);
     let without =
         run(folder.path(), &["import", "hf", configs().join("head-medusa-vicuna-7b-v1.3.json").to_str().unwrap()]);
     assert_eq!(without.code, 3);

@@ -1,10 +1,13 @@
 //! The matrices of a model by the names that checkpoints give them, so that lists of modules can be weighed.
 
-use regex_lite::Regex;
+use regex_lite::RegexBuilder;
 
 use crate::domain::attention::Attention;
 use crate::domain::ffn::{Ffn, Moe};
 use crate::domain::layers::Layers;
+use crate::import::hf::formats::patterns::{
+    experts_alike, fits, fits_anywhere, is_beside, is_outside, layer_of, names_number,
+};
 use crate::words::Part;
 
 /// One matrix of one layer, or of the two ends.
@@ -34,10 +37,16 @@ pub(super) enum Meant {
     Nothing,
 }
 
-/// Patterns beyond this are not compared with every name.
+/// Patterns beyond this are not compared with the names of one layer, where all layers are alike.
 const MOST_PATTERNS: usize = 200;
+/// Comparisons with the names of every layer beyond this are not made: seconds of work.
+const MOST_COMPARED: usize = 20_000;
 /// Layers beyond this are not compared with patterns.
 const MOST_LAYERS: usize = 1000;
+/// A longer expression means nothing.
+const LONGEST_EXPRESSION: usize = 2000;
+/// Bytes that an expression may take.
+const LARGEST_EXPRESSION: usize = 1 << 18;
 
 const ATTENTION: &[&str] = &["self_attn", "attn", "attention", "self_attention", "mixer"];
 const LINEAR: &[&str] = &["linear_attn", "self_attn", "mixer"];
@@ -104,8 +113,10 @@ impl Matrices {
 
     fn by_expression(&self, expression: &str) -> Vec<usize> {
         // Names are matched from their start, as `re.match` does.
-        let Ok(regex) = Regex::new(&format!("^(?:{expression})")) else { return Vec::new() };
-        if expression.contains(|c: char| c.is_ascii_digit()) {
+        let whole = format!("^(?:{expression})");
+        let build = || RegexBuilder::new(&whole).size_limit(LARGEST_EXPRESSION).build().ok();
+        let Some(regex) = (whole.len() <= LONGEST_EXPRESSION).then(build).flatten() else { return Vec::new() };
+        if names_number(expression) {
             return self.positions(|matrix| matrix.full_names().any(|name| regex.is_match(&name)));
         }
         // What names no number means the same in every layer.
@@ -161,7 +172,10 @@ impl Matrices {
     pub(super) fn can_compare(&self, patterns: &[String]) -> bool {
         let last = self.all.iter().filter_map(|matrix| matrix.layer).max().unwrap_or(0);
         let open = |pattern: &&String| pattern.starts_with("re:") || layer_of(pattern).0.is_none();
-        patterns.iter().filter(open).count() <= MOST_PATTERNS && last < MOST_LAYERS as u64
+        let each = patterns.iter().filter(|pattern| pattern.strip_prefix("re:").is_some_and(names_number)).count();
+        patterns.iter().filter(open).count() <= MOST_PATTERNS
+            && each * self.all.len() <= MOST_COMPARED
+            && last < MOST_LAYERS as u64
     }
 }
 
@@ -271,73 +285,6 @@ fn three(part: Part, each: f64, gated: bool, within: &'static [&'static str], ad
     add(part, each, within, DOWN);
 }
 
-/// The number of the layer in a name, as it is written, and what follows it.
-fn layer_of(name: &str) -> (Option<String>, &str) {
-    for word in ["layers.", "blocks.", "layer.", "h."] {
-        let Some(start) = name.match_indices(word).map(|(at, _)| at).find(|at| *at == 0 || name[..*at].ends_with('.'))
-        else {
-            continue;
-        };
-        let after = &name[start + word.len()..];
-        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
-        if !digits.is_empty() {
-            return (Some(digits.clone()), &after[digits.len()..]);
-        }
-    }
-    (None, name)
-}
-
-/// One expert stands for all.
-fn experts_alike(rest: &str) -> String {
-    let Some(at) = rest.find("experts.") else { return rest.to_owned() };
-    let (before, after) = rest.split_at(at + "experts.".len());
-    let tail = after.trim_start_matches(|c: char| c.is_ascii_digit());
-    if tail.len() == after.len() { rest.to_owned() } else { format!("{before}0{tail}") }
-}
-
-/// Whether a name under a layer, or a pattern with `*`, means a path: the path itself or what holds it.
-fn fits(name: &str, path: &str) -> bool {
-    if name.contains('*') {
-        return wildcard(name, path);
-    }
-    name.is_empty() || path == name || path.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
-}
-
-/// The same for a name without a layer, which may mean any part of the path.
-fn fits_anywhere(name: &str, path: &str) -> bool {
-    if name.contains('*') {
-        return wildcard(name, path) || wildcard(name, &format!("model.{path}"));
-    }
-    path == name
-        || path.split('.').collect::<Vec<_>>().windows(name.split('.').count()).any(|part| part.join(".") == name)
-}
-
-/// `*` for anything.
-fn wildcard(pattern: &str, text: &str) -> bool {
-    let parts: Vec<&str> = pattern.split('*').collect();
-    let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return false };
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    for part in &parts[1..parts.len().max(2) - 1] {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    parts.len() == 1 && rest.is_empty() || parts.len() > 1 && rest.ends_with(last)
-}
-
-/// Modules of something else than the decoder.
-fn is_outside(name: &str) -> bool {
-    ["vision", "visual", "audio", "mm_projector", "multi_modal", "patch_embed", "mtp"]
-        .iter()
-        .any(|word| name.contains(word))
-}
-
-/// What is too small to be a matrix here.
-fn is_beside(name: &str) -> bool {
-    let small =
-        ["norm", "router", "gate", "bias", "conv", "rotary", "in_proj_a", "in_proj_b", "indexer", "weights_proj"];
-    is_outside(name) || small.iter().any(|word| name.contains(word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -385,6 +332,9 @@ mod tests {
             ("mtp*", [-1; 3]),
             ("vision_model.layers.0.self_attn.q_proj", [-1; 3]),
             ("re:.*(", [0; 3]),
+            // Neither takes memory or time.
+            ("re:(((a{1000}){1000}){1000})", [0; 3]),
+            (&format!("re:{}.*", "(a*)*".repeat(5000)), [0; 3]),
             ("nonexistent.module", [0; 3]),
         ] {
             assert_eq!(count(pattern), meant, "{pattern}");
