@@ -132,6 +132,8 @@ pub(super) enum Small {
     /// An attention sink for each head; of layers with a window only.
     Sinks,
     WindowSinks(&'static str, bool),
+    /// A bias of the gate of attention's output, one for each head (Beam).
+    OutputGateBias,
     /// A gate for each head, h for each.
     HeadGate,
     /// Normalisations inside attention and feed-forward part (BitNet).

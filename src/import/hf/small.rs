@@ -107,6 +107,8 @@ impl Rules {
             let sinks = self.kinds.contains(&Kind::Sinks)
                 || gqa.window().is_some() && self.kinds.iter().any(|kind| matches!(kind, Kind::WindowSinks(..)));
             add("attention sinks", if sinks { heads } else { 0 });
+            let bias = self.kinds.contains(&Kind::OutputGateBias);
+            add("biases of output gates", if bias { heads } else { 0 });
             let gate = self.kinds.contains(&Kind::HeadGate);
             add("gates of heads", if gate { heads * hidden } else { 0 });
         }

@@ -88,6 +88,48 @@ fn unknown_types_are_read_only_if_nothing_in_them_is_unknown() {
     assert!(refused(&plain_ffn).iter().any(|(_, at)| at == "\"relu2\""));
 }
 
+/// Keys that a known family reads mean nothing certain in one that is not known.
+#[test]
+fn unknown_types_say_what_known_ones_imply() {
+    let odd = |changes: &[(&str, Value)]| {
+        let mut odd = llama();
+        odd.insert("model_type".to_owned(), json!("brand_new"));
+        for (key, value) in changes {
+            odd.insert((*key).to_owned(), value.clone());
+        }
+        odd.retain(|_, value| *value != json!("taken out"));
+        refused(&Value::Object(odd).to_string())
+    };
+    for (key, value, code, at) in [
+        ("sliding_window", json!(4096), "unpriced", "4096"),
+        ("tie_word_embeddings", json!("taken out"), "missing-key", "{"),
+        ("hidden_act", json!("taken out"), "missing-key", "{"),
+        ("num_shared_experts", json!(2), "unpriced", "2"),
+    ] {
+        let found = odd(&[(key, value)]);
+        assert!(found.contains(&(code.to_owned(), at.to_owned())), "{key}: {found:?}");
+    }
+}
+
+/// Sizes that no model has, alone or as a product; numbers beyond 64 bits.
+#[test]
+fn sizes_that_no_model_has_are_refused() {
+    for key in ["hidden_size", "intermediate_size", "vocab_size"] {
+        let found = refused(&with(key, json!(1_u64 << 25)));
+        assert!(found.contains(&("out-of-range".to_owned(), "33554432".to_owned())), "{key}: {found:?}");
+    }
+    let beyond = text("llama-3.1-8b").replace("4096", "4096000000000000000000000000");
+    assert!(refused(&beyond).iter().any(|(_, at)| at.starts_with("4096000")), "{:?}", refused(&beyond));
+}
+
+/// What a role asks for must be there.
+#[test]
+fn a_model_is_no_head() {
+    let asked = Asked { id: "m".to_owned(), role: Some(Role::Head), ..Asked::default() };
+    let found = config(&source(&text("llama-3.1-8b")), &asked).unwrap_err();
+    assert!(found.iter().any(|one| one.message.contains("head")), "{found:?}");
+}
+
 /// A text cut anywhere, and a key taken out or changed to nonsense, is refused or read, and nothing else.
 #[test]
 fn no_change_of_a_configuration_makes_the_reader_panic() {

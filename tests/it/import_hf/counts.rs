@@ -209,3 +209,16 @@ fn inferences_are_reported() {
     let warned = json(&imported("gemma-3-27b"))["warnings"].to_string();
     assert!(warned.contains("only the text decoder"), "{warned}");
 }
+
+/// MiniCPM-2B: 122,753 x 2304 of one table, 40 x (4 x 2304^2 + 3 x 2304 x 5760 + 2 x 2304) of layers, 2304 of the
+/// last norm; the published 2,724,880,896.
+#[test]
+fn minicpm_has_one_table_though_no_key_says_so() {
+    let text = serde_json::json!({
+        "model_type": "minicpm", "hidden_size": 2304, "num_hidden_layers": 40, "num_attention_heads": 36,
+        "num_key_value_heads": 36, "intermediate_size": 5760, "vocab_size": 122_753, "hidden_act": "silu",
+        "scale_emb": 12, "dim_model_base": 256, "scale_depth": 1.4,
+    });
+    let read = super::config(&source(&text.to_string()), &asked("minicpm-2b")).unwrap();
+    assert_eq!(read.model.total_params().to_bits(), f64::to_bits(2_724_880_896.0));
+}

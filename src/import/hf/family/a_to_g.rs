@@ -1,7 +1,7 @@
 //! The families from A to G, in the order of their names.
 
 use crate::import::hf::family::bases::{
-    ALWAYS, DEEPSEEK_V3, GEMMA_SIZES, GEMMA2_SIZES, GEMMA3, GPT2, LATENT_KEYS, NEVER,
+    ALWAYS, DEEPSEEK_V3, GEMMA_SIZES, GEMMA2_SIZES, GEMMA3, GPT2, LATENT_KEYS, NEVER, QWEN3,
 };
 use crate::import::hf::family::{
     Family, LLAMA, Mixers, Modules, Norms, QkNorm, Small, Sparse, StateSpace, Switch, Windows,
@@ -43,6 +43,17 @@ pub(super) const FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { types: &["bamba"], mixers: Mixers::Listed, ..LLAMA },
+    Family {
+        types: &["beam"],
+        norms: Norms::Each(4),
+        qk_norm: Some((QkNorm::Heads, ALWAYS)),
+        head_dim: Some(128),
+        present: &["num_experts", "mlp_layer_types"],
+        windows: Windows::Named,
+        output_gate: ALWAYS,
+        small: &[Small::OutputGateBias],
+        ..LLAMA
+    },
     Family { types: &["bitnet"], tied: true, small: &[Small::InnerNorms], ..LLAMA },
     Family { types: &["bloom"], positions: None, small: &[Small::EmbeddingNorm], ..GPT2 },
     Family {
@@ -138,6 +149,13 @@ pub(super) const FAMILIES: &[Family] = &[
         state_space: StateSpace::Ranked(false),
         tied: true,
         ..LLAMA
+    },
+    Family {
+        types: &["flint"],
+        present: &["num_experts", "mlp_only_layers"],
+        windows: Windows::Named,
+        small: &[Small::Sinks],
+        ..QWEN3
     },
     Family { types: &["flex_olmo"], qk_norm: Some((QkNorm::Widths, ALWAYS)), ..LLAMA },
     Family { types: &["gemma"], tied: true, head_dim: Some(256), nested: GEMMA_SIZES, ..LLAMA },

@@ -59,12 +59,14 @@ pub(super) const FAMILIES: &[Family] = &[
         sparse: Sparse::Period,
         ..LLAMA
     },
+    Family { types: &["kolibri1"], norms: Norms::Each(4), windows: Windows::Named, ..QWEN3 },
     Family {
         types: &["laguna"],
         qk_norm: Some((QkNorm::Heads, ALWAYS)),
         small: &[Small::RouterBias, Small::HeadGate],
         ..LLAMA
     },
+    Family { types: &["lara_mini"], tied: true, present: &["layer_types"], ..QWEN3 },
     Family { types: &["llama", "aria_text", "yi", "Yi", "deepseek", "xverse", "aquila"], nested: LLAMA_SIZES, ..LLAMA },
     Family {
         types: &["llama4", "llama4_text"],
