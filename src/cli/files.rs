@@ -40,7 +40,7 @@ pub fn read_config(path: &Path) -> Result<String, Error> {
 }
 
 fn read_up_to(path: &Path, largest: u64) -> Result<String, Error> {
-    let name = path.display();
+    let name = if path == Path::new("-") { "<standard input>".to_owned() } else { path.display().to_string() };
     let refused = |code, message: String, hint: &str| Error::Input(vec![Diagnostic::error(code, message).hint(hint)]);
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::catalog::builtin;
 use crate::catalog::load::{Entry, entry};
 use crate::catalog::lookup::{SearchPath, is_id};
 use crate::cli::args::{ImportAction, ImportArgs, ImportHfArgs};
@@ -14,7 +15,7 @@ use crate::diagnostic::{Source, visible};
 use crate::domain::model::Model;
 use crate::import::hf::{Asked, Imported, config};
 use crate::report::imported;
-use crate::words::{Format, Kind};
+use crate::words::{Format, HeadKind, Kind};
 
 pub(super) fn import(args: &ImportArgs) -> Result<(), Error> {
     match &args.action {
@@ -31,7 +32,15 @@ fn hf(args: &ImportHfArgs) -> Result<(), Error> {
     let sidecar = args.sidecar.as_deref().map(source).transpose()?;
     let target = args.target.as_deref().map(|id| target(args, id)).transpose()?;
     let asked = Asked { id: id(args, &config_source)?, sidecar, role: args.role, target, ignore: args.ignore.clone() };
-    let imported = config(&config_source, &asked).map_err(Error::Input)?;
+    let mut imported = config(&config_source, &asked).map_err(Error::Input)?;
+    if args.name.is_none() && imported.model.id == "imported" {
+        imported.report.warnings.push("the model is called \"imported\": --name gives it an id".to_owned());
+    }
+    if builtin::text(Kind::Models, &imported.model.id).is_some() {
+        let id = &imported.model.id;
+        let message = format!("{id} is built in: a file models/{id}.toml takes its place in studies run beside it");
+        imported.report.warnings.push(message);
+    }
     let file = imported::file(&imported)
         .ok_or_else(|| Error::Internal("an imported model has no layers to write".to_owned()))?;
     let written = args.out.as_deref().map(|folder| write(folder, &imported, &file)).transpose()?;
@@ -54,14 +63,26 @@ fn id(args: &ImportHfArgs, source: &Source) -> Result<String, Error> {
             Err(Error::Usage(visible(&format!("--name {name}: {why}"))))
         };
     }
-    let path = Path::new(&source.name);
-    let part = |path: Option<&Path>| {
-        let text = path?.file_name()?.to_str()?.to_lowercase();
-        let text = text.strip_suffix(".json").unwrap_or(&text).to_owned();
-        (is_id(&text) && text != "config").then_some(text)
+    if args.config == Path::new("-") {
+        return Ok("imported".to_owned());
+    }
+    let path = std::env::current_dir().map(|folder| folder.join(&source.name)).unwrap_or_default();
+    Ok(from_path(&path).unwrap_or_else(|| "imported".to_owned()))
+}
+
+/// The name of a file that is not called config.json, else of its folder, else of the model that a cache of Hugging
+/// Face's holds there: `models--org--name/snapshots/<commit>/config.json`.
+fn from_path(path: &Path) -> Option<String> {
+    let texts: Vec<String> =
+        path.iter().rev().filter_map(|part| part.to_str()).map(str::to_lowercase).take(4).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let name = match texts.as_slice() {
+        ["config.json", _, "snapshots", model] => model.rsplit("--").next()?,
+        ["config.json", folder, ..] => folder,
+        [file, ..] => file.strip_suffix(".json").unwrap_or(file),
+        [] => return None,
     };
-    let whole = std::env::current_dir().map(|folder| folder.join(path)).unwrap_or_default();
-    Ok(part(Some(path)).or_else(|| part(whole.parent())).unwrap_or_else(|| "imported".to_owned()))
+    is_id(name).then(|| name.to_owned())
 }
 
 /// The model that a head drafts for.
@@ -85,10 +106,9 @@ fn write(folder: &Path, imported: &Imported, file: &str) -> Result<PathBuf, Erro
 /// written, the report.
 fn show(args: &ImportHfArgs, imported: &Imported, file: &str, written: Option<&Path>) -> Result<(), Error> {
     let next = written.map(|path| {
-        let key = if imported.model.head().is_some() { "a drafter's id" } else { "target" };
         let found_by_id = path.parent() == Some(Path::new("models"));
         let shown = if found_by_id { imported.model.id.clone() } else { format!("./{}", path.display()) };
-        visible(&format!("wrote {}; name it so: {key} = \"{shown}\"", path.display()))
+        visible(&format!("wrote {}; name it so: {}", path.display(), naming(&imported.model, &shown)))
     });
     match (args.format, next) {
         (Format::Json, next) => {
@@ -105,6 +125,19 @@ fn show(args: &ImportHfArgs, imported: &Imported, file: &str, written: Option<&P
         }
     }
     Ok(())
+}
+
+/// How a study names a model.
+fn naming(model: &Model, id: &str) -> String {
+    let Some(head) = model.head() else { return format!("target = \"{id}\"") };
+    let method = match head.kind {
+        HeadKind::Eagle1 => format!("eagle = {{ version = 1, id = \"{id}\" }}"),
+        HeadKind::Eagle3 => format!("eagle = {{ version = 3, id = \"{id}\" }}"),
+        HeadKind::Medusa => format!("medusa = {{ id = \"{id}\" }}"),
+        HeadKind::Mtp => format!("mtp = {{ id = \"{id}\" }}"),
+        HeadKind::Block => format!("block = {{ id = \"{id}\" }}"),
+    };
+    format!("drafters = {{ mine = {{ {method} }} }}")
 }
 
 /// Keys and values of a foreign text, without what a terminal would act on.

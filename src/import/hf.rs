@@ -27,6 +27,7 @@ use crate::domain::layers::Layers;
 use crate::domain::model::{Formats, Model, Shape};
 use crate::import::hf::family::{Family, LLAMA};
 use crate::import::hf::inert::{is_harmless, is_inert};
+use crate::import::hf::layers::EXPERTS;
 use crate::import::hf::reader::Reader;
 use crate::import::hf::report::Report;
 use crate::import::json::{Json, Value, parse};
@@ -76,7 +77,18 @@ pub fn config(source: &Arc<Source>, asked: &Asked) -> Result<Imported, Vec<Diagn
         reader.problem::<()>(found, &root);
         return Err(reader.problems);
     }
-    let model_type = reader.find(&["model_type"]).and_then(|found| found.node.text()).map(visible);
+    if is_params(&root) {
+        let found = Diagnostic::error("wrong-type", "this is the params.json of a release in its maker's own form");
+        reader.problem::<()>(found.hint("take the config.json of the same model on Hugging Face"), &root);
+        return Err(reader.problems);
+    }
+    let model_type = reader.find(&["model_type"]);
+    if let Some(found) = model_type.as_ref().filter(|found| found.node.text().is_none()) {
+        let message = format!("`{}` must be a text, not {}", found.path, found.node.shown());
+        reader.problem::<()>(Diagnostic::error("wrong-type", message), found.node);
+        return Err(reader.problems);
+    }
+    let model_type = model_type.and_then(|found| found.node.text()).map(visible);
     let form = match asked.role {
         Some(Role::Target | Role::Drafter) => None,
         Some(Role::Head) | None => heads::form(&root),
@@ -172,6 +184,8 @@ fn whole(reader: &mut Reader<'_>, model_type: Option<&str>, asked: &Asked) -> Op
     }
     let known = family_of(reader, model_type);
     let decoder = decoder::decoder(reader, known.unwrap_or(&LLAMA));
+    refuse_experts_of_dense(reader);
+    warn_of_other_ends(reader);
     if known.is_none() {
         refuse_plain(reader);
         let shown = model_type
@@ -203,6 +217,49 @@ fn family_of(reader: &mut Reader<'_>, model_type: Option<&str>) -> Option<&'stat
         return Some(found);
     }
     None
+}
+
+/// Mistral's own `params.json` is of another kind.
+fn is_params(root: &Json) -> bool {
+    root.get("hidden_size").is_none() && ["dim", "n_layers", "n_heads"].iter().all(|key| root.get(key).is_some())
+}
+
+/// Types whose class has no experts, whatever a key says.
+const DENSE: [&str; 14] = [
+    "cohere",
+    "gemma",
+    "gemma2",
+    "gemma3",
+    "gemma3_text",
+    "llama",
+    "mistral",
+    "olmo2",
+    "phi3",
+    "qwen2",
+    "qwen3",
+    "smollm3",
+    "stablelm",
+    "starcoder2",
+];
+
+/// A class that has no experts leaves their keys unread.
+fn refuse_experts_of_dense(reader: &mut Reader<'_>) {
+    let named = reader.find(&["model_type"]).and_then(|found| found.node.text());
+    let Some(named) = named.filter(|named| DENSE.contains(named)) else { return };
+    if let Some(found) = reader.find(&EXPERTS).filter(|found| found.node.whole().is_some_and(|count| count > 1)) {
+        let message = format!("`{}` is {}, and models of type {named} have no experts", found.path, found.node.shown());
+        let hint = "the class of this model_type does not read the key: is it the right type?";
+        reader.problem::<()>(Diagnostic::error("conflict", message).hint(hint), found.node);
+    }
+}
+
+/// A classifier has another end than an LM head.
+fn warn_of_other_ends(reader: &mut Reader<'_>) {
+    let class = reader.find(&["architectures"]).and_then(|found| found.node.items()?.first()?.text());
+    let others = ["Classification", "QuestionAnswering", "RewardModel", "ForMaskedLM"];
+    if let Some(class) = class.filter(|class| others.iter().any(|other| class.contains(other))) {
+        reader.warn(format!("{} has no LM head: the decoder is counted with one", visible(class)));
+    }
 }
 
 /// In a family that is not known, only a gate's activation tells that there are three feed-forward matrices.

@@ -124,6 +124,11 @@ fn kv_heads(reader: &mut Reader<'_>, family: &Family, heads: u64) -> Option<u64>
         reader.infer("KV heads", 1, "`multi_query` is true");
         return Some(1);
     }
+    let kind = reader.find(&["attn_config.attn_type"]);
+    if let Some(found) = kind.filter(|found| found.node.text() == Some("multiquery_attention")) {
+        reader.note("kind of attention", &found.path, found.node);
+        return Some(1);
+    }
     if reader.flag("KV heads are grouped", &["multi_query_attention"]) == Some(false) {
         reader.find(&KV_HEADS);
         return Some(heads);
@@ -140,8 +145,11 @@ fn kv_heads(reader: &mut Reader<'_>, family: &Family, heads: u64) -> Option<u64>
 }
 
 fn head_dim(reader: &mut Reader<'_>, family: &Family, hidden: u64, heads: u64) -> Option<u64> {
-    if let Some(found) = reader.find(&HEAD_DIM).filter(|found| found.node.whole() != Some(0)) {
-        return reader.whole("width of a head", &found, 1);
+    match reader.find(&HEAD_DIM) {
+        // As the classes themselves take it.
+        Some(found) if found.node.whole() == Some(0) => reader.warn(format!("`{}` is 0: read as absent", found.path)),
+        Some(found) => return reader.whole("width of a head", &found, 1),
+        None => {}
     }
     if let Some(usual) = family.head_dim {
         reader.infer("width of a head", usual, "no key says; the class of this model_type has it so");
@@ -262,7 +270,9 @@ fn unbiased(reader: &mut Reader<'_>) {
 
 fn heads_and_groups(reader: &mut Reader<'_>, hidden: u64) -> Option<SsmForm> {
     let groups = reader.count_or("groups of state spaces", &["mamba_n_groups", "n_groups"], None);
-    let width = reader.find(&["mamba_d_head", "mamba_head_dim", "head_dim"]);
+    // Where both are there, `head_dim` is that of attention.
+    let own = reader.find(&["mamba_d_head", "mamba_head_dim"]);
+    let width = own.or_else(|| reader.find(&["head_dim"]));
     let width = match width.filter(|found| found.node.text() != Some("auto")) {
         Some(found) => reader.whole("width of a state-space head", &found, 1),
         None => None,

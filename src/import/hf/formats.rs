@@ -5,13 +5,15 @@ mod matrices;
 mod modelopt;
 mod patterns;
 
-use crate::diagnostic::Diagnostic;
+use std::collections::{BTreeMap, HashSet};
+
+use crate::diagnostic::{Diagnostic, visible};
 use crate::domain::attention::Attention;
 use crate::domain::ffn::Ffn;
 use crate::domain::formats::{Format, Formats};
 use crate::domain::layers::Layers;
 use crate::import::hf::formats::declared::{Declared, What, compressed_tensors, one_format};
-use crate::import::hf::formats::matrices::{Matrices, Meant};
+use crate::import::hf::formats::matrices::{Matrices, Meant, Of};
 use crate::import::hf::formats::modelopt::modelopt;
 use crate::import::hf::reader::{Found, Reader};
 use crate::import::json::{Json, Value};
@@ -49,6 +51,9 @@ pub(super) fn formats(
     apply(reader, &declared, base, shape?)
 }
 
+/// A part whose bytes are wrong by more is told.
+const LARGEST_ERROR: f64 = 0.01;
+
 /// What weights that are not quantised are in, and what products are computed in.
 fn base(reader: &mut Reader<'_>) -> Option<Dtype> {
     let Some(found) = reader.find(&["torch_dtype", "dtype"]) else {
@@ -81,6 +86,7 @@ fn declaration(reader: &mut Reader<'_>, found: &Found<'_>, base: Dtype) -> Optio
     }
     let at = |key: &str| table.get(key).filter(|node| !node.is_null());
     refuse_sparse(reader, found)?;
+    unknown_keys(reader, found)?;
     let Some(method) = at("quant_method") else {
         return if at("config_groups").is_some() {
             compressed_tensors(reader, found)
@@ -97,12 +103,88 @@ fn declaration(reader: &mut Reader<'_>, found: &Found<'_>, base: Dtype) -> Optio
         Some("compressed-tensors") => compressed_tensors(reader, found),
         Some(name) if name.starts_with("modelopt") && algorithm.is_some() => modelopt(reader, found),
         Some(name) if name.starts_with("modelopt") => compressed_tensors(reader, found),
+        // A list of modules with a format each overrules whatever method is named.
+        Some(_) if algorithm.is_some() && at("quantized_layers").is_some() => modelopt(reader, found),
         Some(name) => one_format(reader, name, found, base),
         None => {
             let message = format!("`{}` must be a text", path("quant_method"));
             reader.problem(Diagnostic::error("wrong-type", message), method)
         }
     }
+}
+
+/// Keys of a declaration that are read, or that change no bytes.
+const DECLARED: [&str; 53] = [
+    "act_per_tensor",
+    "activation_scale_ub",
+    "activation_scheme",
+    "algorithm",
+    "amp",
+    "autoround_version",
+    "backend",
+    "batch_size",
+    "bits",
+    "block_name_to_quantize",
+    "bnb_4bit_compute_dtype",
+    "bnb_4bit_quant_storage",
+    "bnb_4bit_quant_type",
+    "bnb_4bit_use_double_quant",
+    "checkpoint_format",
+    "config_groups",
+    "damp_percent",
+    "data_type",
+    "dataset",
+    "desc_act",
+    "exclude_modules",
+    "fmt",
+    "format",
+    "global_compression_ratio",
+    "group_size",
+    "ignore",
+    "ignored_layers",
+    "iters",
+    "kv_cache_quant_algo",
+    "kv_cache_scheme",
+    "llm_int8_skip_modules",
+    "llm_int8_threshold",
+    "load_in_4bit",
+    "load_in_8bit",
+    "lm_head",
+    "meta",
+    "model_file_base_name",
+    "model_name_or_path",
+    "modules_in_block_to_quantize",
+    "modules_to_not_convert",
+    "producer",
+    "q_group_size",
+    "quant_algo",
+    "quant_method",
+    "quantization_status",
+    "quantized_layers",
+    "scale_fmt",
+    "static_groups",
+    "sym",
+    "true_sequential",
+    "version",
+    "weight_block_size",
+    "zero_point",
+];
+
+/// Tells of keys that are not known; formats of single modules are refused.
+fn unknown_keys(reader: &mut Reader<'_>, found: &Found<'_>) -> Option<()> {
+    let known = |key: &str| {
+        let read = ["w_bit", "sparsity_config", "moe_quant_algo", "dynamic", "extra_config", "weight_per_tensor"];
+        DECLARED.contains(&key) || read.contains(&key) || key.starts_with("llm_int8") || key.starts_with("_load")
+    };
+    for entry in found.node.entries().iter().filter(|entry| !known(&entry.key) && !entry.value.is_null()) {
+        let path = format!("{}.{}", found.path, entry.key);
+        if entry.value.get("bits").is_some() || entry.value.get("group_size").is_some() {
+            let message = format!("`{}` has a format of its own, which is not read", visible(&path));
+            return reader.problem(Diagnostic::error("unpriced", message), &entry.value);
+        }
+        reader.unknown(&path);
+    }
+    Some(())
 }
 
 /// Weights of which a pattern is zero are stored and multiplied otherwise.
@@ -128,11 +210,12 @@ fn modelopt_sidecar(sidecar: &mut Reader<'_>) -> Option<Declared> {
 fn apply(reader: &mut Reader<'_>, declared: &Declared, base: Dtype, shape: &Shape<'_>) -> Option<Formats> {
     let usual = Format::usual(base);
     let matrices = Matrices::of(shape.each, shape.layers, shape.experts_apart);
-    let mut formats = vec![usual; matrices.all.len()];
+    let mut formats = vec![Mix::from([(usual, 1.0)]); matrices.all.len()];
     let mut unknown = Vec::new();
     for rule in &declared.rules {
-        for at in meant(reader, &matrices, &rule.what, &mut unknown)? {
-            formats[at] = rule.format.unwrap_or(usual);
+        let meant = meant(reader, &matrices, &rule.what, &mut unknown)?;
+        for (at, share) in shares(&matrices, meant) {
+            restate(&mut formats[at], rule.format.unwrap_or(usual), share);
         }
     }
     if !unknown.is_empty() {
@@ -155,6 +238,37 @@ fn apply(reader: &mut Reader<'_>, declared: &Declared, base: Dtype, shape: &Shap
     Some(Formats::new(default.dtype(), narrowest.unwrap_or(base), kv).with_weights(default, parts))
 }
 
+/// Formats with the share of a matrix that each has: experts of a layer may differ.
+type Mix = Vec<(Format, f64)>;
+
+/// How much of each matrix a rule means: the experts that it names, each once, of all there are.
+fn shares(matrices: &Matrices, meant: Vec<Of>) -> BTreeMap<usize, f64> {
+    let mut experts: BTreeMap<usize, Option<HashSet<u64>>> = BTreeMap::new();
+    for (at, expert) in meant {
+        let known = experts.entry(at).or_insert_with(|| Some(HashSet::new()));
+        match (expert, known.as_mut()) {
+            (Some(expert), Some(known)) => {
+                known.insert(expert);
+            }
+            _ => *known = None,
+        }
+    }
+    let share = |at: usize, of: Option<HashSet<u64>>| {
+        of.map_or(1.0, |of| of.len() as f64 / matrices.all[at].experts.max(1) as f64)
+    };
+    experts.into_iter().map(|(at, of)| (at, share(at, of))).collect()
+}
+
+/// Gives a share of a matrix another format, an equal share of each it has.
+fn restate(mix: &mut Mix, format: Format, share: f64) {
+    mix.iter_mut().for_each(|(_, weight)| *weight *= 1.0 - share);
+    mix.retain(|(_, weight)| *weight > 0.0);
+    match mix.iter_mut().find(|(known, _)| *known == format) {
+        Some((_, weight)) => *weight += share,
+        None => mix.push((format, share)),
+    }
+}
+
 /// The format that a file states first: that of the layers, if some of them have it, else that of some part.
 fn default_of(declared: &Declared, parts: &[Option<Format>; Part::COUNT], usual: Format) -> Format {
     let all = declared.rules.iter().find(|rule| matches!(rule.what, What::Layers)).and_then(|rule| rule.format);
@@ -168,9 +282,9 @@ fn bytes(dtype: Dtype) -> f64 {
 }
 
 /// The matrices that a rule means.
-fn meant(reader: &mut Reader<'_>, matrices: &Matrices, what: &What, unknown: &mut Vec<String>) -> Option<Vec<usize>> {
+fn meant(reader: &mut Reader<'_>, matrices: &Matrices, what: &What, unknown: &mut Vec<String>) -> Option<Vec<Of>> {
     let of = |is: &dyn Fn(Part) -> bool| {
-        matrices.all.iter().enumerate().filter(|(_, matrix)| is(matrix.part)).map(|(at, _)| at).collect()
+        matrices.all.iter().enumerate().filter(|(_, matrix)| is(matrix.part)).map(|(at, _)| (at, None)).collect()
     };
     let names = match what {
         What::Layers => return Some(of(&|part| !matches!(part, Part::LmHead | Part::Embedding))),
@@ -196,24 +310,30 @@ fn meant(reader: &mut Reader<'_>, matrices: &Matrices, what: &What, unknown: &mu
 fn shortened(name: &str) -> String {
     let short: String = name.chars().take(80).collect();
     let more = if short.len() < name.len() { "..." } else { "" };
-    crate::diagnostic::visible(&format!("{short}{more}"))
+    visible(&format!("{short}{more}"))
 }
 
 /// The format that most of a part is in; where others weigh more than a fiftieth, that is told.
-fn heaviest(reader: &mut Reader<'_>, matrices: &Matrices, formats: &[Format], part: Part) -> Option<Format> {
+fn heaviest(reader: &mut Reader<'_>, matrices: &Matrices, formats: &[Mix], part: Part) -> Option<Format> {
     let mut weights: Vec<(Format, f64)> = Vec::new();
-    for (matrix, format) in matrices.all.iter().zip(formats).filter(|(matrix, _)| matrix.part == part) {
-        match weights.iter_mut().find(|(known, _)| known == format) {
-            Some((_, weight)) => *weight += matrix.params,
-            None => weights.push((*format, matrix.params)),
+    for (matrix, mix) in matrices.all.iter().zip(formats).filter(|(matrix, _)| matrix.part == part) {
+        for (format, share) in mix {
+            match weights.iter_mut().find(|(known, _)| known == format) {
+                Some((_, weight)) => *weight += share * matrix.params,
+                None => weights.push((*format, share * matrix.params)),
+            }
         }
     }
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let stored: f64 = weights.iter().map(|(format, weight)| weight * format.bytes()).sum();
     let (format, weight) = weights.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let others = 100.0 * (1.0 - weight / total);
-    if others > 2.0 {
+    let counted = total * format.bytes();
+    if (counted / stored - 1.0).abs() > LARGEST_ERROR {
+        let others = 100.0 * (1.0 - weight / total);
+        let (wrong, how) = (100.0 * (counted / stored - 1.0).abs(), if counted < stored { "few" } else { "many" });
         reader.warn(format!(
-            "{others:.0} % of the weights of {part} are in another format than {}: all are counted so",
+            "{others:.1} % of the weights of {part} are in another format than {}: all are counted so, {wrong:.0} % \
+             too {how} bytes",
             format.dtype()
         ));
     }

@@ -115,6 +115,28 @@ pub(super) fn head(reader: &mut Reader<'_>, form: Form, target: Option<&Model>) 
     Some(Decoder { layers, each, mtp: None })
 }
 
+/// What some block heads have after their pass, told and not counted.
+fn beside_the_block(reader: &mut Reader<'_>) {
+    if reader.find(&["dflash_config.markov_rank", "markov_rank"]).is_some() {
+        reader.warn("the Markov head, and the head of confidences if there is one, are not counted");
+    }
+    if reader.find(&["dflash_config.gru_hidden_dim", "gru_hidden_dim"]).is_some() {
+        reader.find(&["dflash_config.emb_dim", "emb_dim"]);
+        reader.warn("the recurrent part, which runs once for each draft, is not counted");
+    }
+    let mode = reader.find(&["dflash_config.attention_mode", "attention_mode"]);
+    if let Some(found) = mode.filter(|found| found.node.text() != Some("gqa")) {
+        let message = format!("`{}` is {}, which cannot be priced", found.path, found.node.shown());
+        reader.problem::<()>(Diagnostic::error("unpriced", message).hint("priced is gqa"), found.node);
+    }
+    let kind = reader.find(&["dflash_config.projector_type", "projector_type"]);
+    if let Some(found) = kind.filter(|found| !matches!(found.node.text(), Some("dspark" | "domino" | "dflash"))) {
+        let message = format!("`{}` is {}, which cannot be priced", found.path, found.node.shown());
+        let hint = "priced are dflash, dspark and domino";
+        reader.problem::<()>(Diagnostic::error("unpriced", message).hint(hint), found.node);
+    }
+}
+
 /// What a P-EAGLE head's first layer projects from beside the hidden state.
 fn second_input(form: Form, each: &[(Attention, Ffn)], width: u64) -> u64 {
     match each.first() {
@@ -147,9 +169,7 @@ fn shape(reader: &mut Reader<'_>, form: Form, own: Option<u64>, rows: u64) -> Op
                     "a block of {block}: the drafts of a round are set by the scenario, not by the file"
                 ));
             }
-            if reader.find(&["dflash_config.markov_rank", "markov_rank"]).is_some() {
-                reader.warn("the Markov head is not counted");
-            }
+            beside_the_block(reader);
             Head { reads: reads(reader), ..plain(HeadKind::Block) }
         }
         Form::ParallelEagle => {

@@ -18,6 +18,8 @@ const NESTS: [&[&str]; 6] = [
     &["thinker_config"],
 ];
 /// Keys that may stand outside the nest and mean the decoder.
+/// Tables of which each key is read or reported.
+const INSIDE: [&str; 4] = ["ffn_config", "attn_config", "dflash_config", "eagle_config"];
 const SHARED: [&str; 14] = [
     "tie_word_embeddings",
     "dtype",
@@ -286,6 +288,13 @@ impl<'j> Reader<'j> {
         }
     }
 
+    /// Notes a key that is not known, in a table whose keys are not read one by one.
+    pub(super) fn unknown(&mut self, path: &str) {
+        if self.report.unknown.len() < MOST_KEPT {
+            self.report.unknown.push(visible(path));
+        }
+    }
+
     /// Reports a mistake at a value.
     pub(super) fn problem<T>(&mut self, found: Diagnostic, node: &Json) -> Option<T> {
         // The same said of every layer is said once.
@@ -327,7 +336,12 @@ impl<'j> Reader<'j> {
         for (prefix, table) in &self.tables {
             for entry in table.entries() {
                 let path = format!("{prefix}{}", entry.key);
-                if !known.contains(&path) && !entry.value.is_null() {
+                if known.contains(&path) || INSIDE.contains(&entry.key.as_str()) {
+                    let inside = if INSIDE.contains(&entry.key.as_str()) { entry.value.entries() } else { &[] };
+                    let inside = inside.iter().map(|inner| (format!("{path}.{}", inner.key), &inner.value));
+                    let inside = inside.filter(|(path, node)| !known.contains(path) && !node.is_null());
+                    unread.extend(inside.map(|(path, node)| Found { path, node }));
+                } else if !entry.value.is_null() {
                     unread.push(Found { path, node: &entry.value });
                 }
             }

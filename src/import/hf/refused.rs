@@ -24,6 +24,8 @@ const REFUSED: &[(&str, When, &str)] = &[
     ("laurel_rank", When::Set, "learned residual layers (Gemma-3n)"),
     ("hidden_size_per_layer_input", When::Set, "embeddings of each layer (Gemma-3n and 4)"),
     ("num_kv_shared_layers", When::Set, "layers that read the KV cache of others"),
+    ("attn_config.qk_ln", When::Set, "normalised queries and keys of this kind"),
+    ("attn_config.qk_gn", When::Set, "normalised queries and keys of this kind"),
     ("use_cla", When::Set, "attention that reads the KV cache of other layers"),
     ("zero_expert_num", When::Set, "experts that do nothing, so that a token picks a varying number"),
     ("conv_L_cache", When::Set, "short convolutions in the place of attention"),

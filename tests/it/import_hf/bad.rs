@@ -47,6 +47,8 @@ fn wrong_values_are_refused_where_they_stand() {
         ("is_encoder_decoder", json!(true), "unpriced"),
         ("layer_types", json!(["full_attention"]), "conflict"),
         ("num_kv_shared_layers", json!(4), "unpriced"),
+        ("model_type", json!(["llama"]), "wrong-type"),
+        ("num_local_experts", json!(8), "conflict"),
     ] {
         let found = refused(&with(key, value.clone()));
         assert!(found.iter().any(|(found, _)| found == code), "{key} = {value}: {found:?}");
@@ -120,6 +122,16 @@ fn sizes_that_no_model_has_are_refused() {
     }
     let beyond = text("llama-3.1-8b").replace("4096", "4096000000000000000000000000");
     assert!(refused(&beyond).iter().any(|(_, at)| at.starts_with("4096000")), "{:?}", refused(&beyond));
+}
+
+/// Mistral's own form of the same facts is no config.json.
+#[test]
+fn the_params_of_a_release_are_told_apart() {
+    let params = json!({ "dim": 4096, "n_layers": 32, "head_dim": 128, "hidden_dim": 14336, "n_heads": 32,
+        "n_kv_heads": 8, "norm_eps": 1e-5, "vocab_size": 32768 });
+    let asked = Asked { id: "m".to_owned(), ..Asked::default() };
+    let found = config(&source(&params.to_string()), &asked).unwrap_err();
+    assert!(found.len() == 1 && found[0].message.contains("params.json"), "{found:?}");
 }
 
 /// What a role asks for must be there.

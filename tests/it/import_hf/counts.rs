@@ -222,3 +222,34 @@ fn minicpm_has_one_table_though_no_key_says_so() {
     let read = super::config(&source(&text.to_string()), &asked("minicpm-2b")).unwrap();
     assert_eq!(read.model.total_params().to_bits(), f64::to_bits(2_724_880_896.0));
 }
+
+/// Keys in tables of a family's own, one by one: MPT with one KV head, 2 x 32 layers x 128 values of two bytes.
+#[test]
+fn tables_inside_are_read_key_by_key() {
+    let mpt = |kind: &str, more: &str| {
+        let text = serde_json::json!({
+            "model_type": "mpt", "d_model": 4096, "n_layers": 32, "n_heads": 32, "expansion_ratio": 4,
+            "max_seq_len": 2048, "no_bias": true, "vocab_size": 50_432, "attn_config": { "attn_type": kind, more: 3 },
+        });
+        super::config(&source(&text.to_string()), &asked("mpt"))
+    };
+    let one = mpt("multiquery_attention", "alibi_bias_max").unwrap();
+    assert_eq!(one.model.kv_bytes_per_token().get().to_bits(), f64::to_bits(16_384.0));
+    let odd = mpt("multihead_attention", "memory_slots").unwrap();
+    assert!(odd.report.warnings.iter().any(|one| one.contains("`attn_config.memory_slots`")), "{:?}", odd.report);
+    assert!(mpt("multihead_attention", "qk_ln").is_err());
+}
+
+/// What is odd and read all the same is told.
+#[test]
+fn oddities_are_told() {
+    let with = |key: &str, value: Value| {
+        let mut llama: serde_json::Map<String, Value> = serde_json::from_str(&text("llama-3.1-8b")).unwrap();
+        llama.insert(key.to_owned(), value);
+        let read = super::config(&source(&Value::Object(llama).to_string()), &asked("llama")).unwrap();
+        read.report.warnings.join("; ")
+    };
+    assert!(with("head_dim", Value::from(0)).contains("`head_dim` is 0: read as absent"));
+    let classifier = Value::from(vec!["LlamaForSequenceClassification"]);
+    assert!(with("architectures", classifier).contains("LlamaForSequenceClassification has no LM head"));
+}

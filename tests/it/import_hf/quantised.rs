@@ -63,10 +63,26 @@ fn a_part_in_two_formats_is_told() {
     use Dtype::{Bf16, Fp8};
     let fp8 = |ignore: Value| compressed(json!({ "group_0": groups(json!(["Linear"]), 8, "float", None) }), ignore);
     for (ignore, parts, told) in [
-        (json!(["re:.*q_proj", "lm_head"]), [Fp8, Fp8, Bf16, Bf16], "40 % of the weights of attention"),
-        (json!(["re:.*(q|o)_proj", "lm_head"]), [Bf16, Fp8, Bf16, Bf16], "20 % of the weights of attention"),
-        (json!([in_layers(&["mlp.down_proj"])].concat()), [Fp8, Fp8, Bf16, Bf16], "33 % of the weights of ffn"),
-        (json!(["model.layers.0*", "model.layers.1.*"]), [Fp8, Fp8, Bf16, Bf16], "6 % of the weights of attention"),
+        (
+            json!(["re:.*q_proj", "lm_head"]),
+            [Fp8, Fp8, Bf16, Bf16],
+            "40.0 % of the weights of attention are in another format than fp8: all are counted so, 29 % too few",
+        ),
+        (
+            json!(["re:.*(q|o)_proj", "lm_head"]),
+            [Bf16, Fp8, Bf16, Bf16],
+            "20.0 % of the weights of attention are in another format than bf16: all are counted so, 11 % too many",
+        ),
+        (
+            json!([in_layers(&["mlp.down_proj"])].concat()),
+            [Fp8, Fp8, Bf16, Bf16],
+            "33.3 % of the weights of ffn are in another format than fp8: all are counted so, 25 % too few",
+        ),
+        (
+            json!(["model.layers.0*", "model.layers.1.*"]),
+            [Fp8, Fp8, Bf16, Bf16],
+            "6.2 % of the weights of attention are in another format than fp8: all are counted so, 6 % too few",
+        ),
         (json!(["model.layer_groups.7"]), [Fp8, Fp8, Bf16, Bf16], "`model.layer_groups.7`"),
     ] {
         let (found, _, warnings) = formats(&fp8(ignore.clone()));
@@ -110,6 +126,18 @@ fn each_tool_has_its_own_way_to_say_it() {
         let (found, activations, _) = formats(&declared);
         assert_eq!((found, activations), (parts, products), "{declared}");
     }
+    // The same lists under the name that vLLM gives them, and all modules of a layer by name.
+    let mlp = json!(in_layers(&["mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"]));
+    assert_eq!(formats(&json!({ "quant_method": "fp8", "ignored_layers": mlp })).0, [Fp8, Bf16, Bf16, Bf16]);
+    let all = json!([
+        ["self_attn.k_proj", "self_attn.v_proj", "self_attn.q_proj", "self_attn.o_proj"],
+        ["mlp.up_proj"],
+        ["mlp.gate_proj"],
+        ["mlp.down_proj"]
+    ]);
+    let only = |modules: Value| json!({ "quant_method": "gptq", "bits": 4, "modules_in_block_to_quantize": modules });
+    assert_eq!(formats(&only(all)).0, [Int4, Int4, Bf16, Bf16]);
+    assert_eq!(formats(&only(json!([["self_attn.o_proj", "self_attn.q_proj"]]))).0, [Int4, Bf16, Bf16, Bf16]);
     // MLX quantises both ends too: 8,030,261,248 parameters but 266,240 of norms, 4 bits and 4 bytes for 64.
     let mlx = read("quantization", &json!({ "bits": 4, "group_size": 64 })).unwrap().model;
     let bytes = 8_029_995_008.0 * (0.5 + 4.0 / 64.0);
@@ -133,6 +161,11 @@ fn what_cannot_be_weighed_is_refused() {
         ),
         (json!({ "bits": 4 }), "`quant_method`"),
         (json!("fp8"), "must be a table"),
+        (json!({ "quant_method": "fp8", "weight_block_size": [0, 0] }), "weight_block_size` must be two whole"),
+        (json!({ "quant_method": "fp8", "modules_to_not_convert": [1, null] }), "must be a list of names"),
+        (json!({ "quant_method": "gptq", "bits": 4, "modules_in_block_to_quantize": 4 }), "must be lists of names"),
+        (json!({ "quant_method": "bitsandbytes", "load_in_4bit": true, "load_in_8bit": true }), "says both"),
+        (json!({ "bits": 4, "group_size": 64, "model.layers.0.mlp": { "bits": 8 } }), "a format of its own"),
         (json!({ "quant_method": 8 }), "must be a text"),
     ] {
         let found = read("quantization_config", &declared).map(|read| read.report.warnings).unwrap_err();
@@ -141,4 +174,44 @@ fn what_cannot_be_weighed_is_refused() {
     let mut sparse = compressed(json!({ "group_0": groups(json!(["Linear"]), 8, "float", None) }), json!(["lm_head"]));
     sparse["sparsity_config"] = json!({ "format": "sparse-24-bitmask", "sparsity_structure": "2:4" });
     assert!(read("quantization_config", &sparse).unwrap_err()[0].contains("sparse pattern"));
+}
+
+/// What is not known of a declaration is told.
+#[test]
+fn unknown_keys_of_a_declaration_are_told() {
+    let (_, _, warnings) = formats(&json!({ "quant_method": "awq", "bits": 4, "group_size": 128, "bits_of_down": 8 }));
+    assert!(warnings.iter().any(|one| one.contains("`quantization_config.bits_of_down`")), "{warnings:?}");
+    let mut shifted = groups(json!(["Linear"]), 4, "int", Some(128));
+    shifted["weights"]["symmetric"] = json!(false);
+    let (_, _, warnings) = formats(&compressed(json!({ "group_0": shifted }), json!(["lm_head"])));
+    assert!(warnings.iter().any(|one| one.contains("zero points")), "{warnings:?}");
+}
+
+/// Experts by number: of Qwen3-30B-A3B's 128, in each of 48 layers.
+#[test]
+fn experts_are_weighed_one_by_one() {
+    let read = |ignore: Value| {
+        let mut qwen: Map<String, Value> = serde_json::from_str(&text("qwen3-30b-a3b")).unwrap();
+        let int4 = json!({ "group_0": groups(json!(["Linear"]), 4, "int", Some(128)) });
+        qwen.insert("quantization_config".to_owned(), compressed(int4, ignore));
+        let text = Value::Object(qwen).to_string();
+        let read = config(&source(&text), &Asked { id: "m".to_owned(), ..Asked::default() }).unwrap();
+        (read.model.formats.part(Part::Experts).dtype(), read.report.warnings.join("; "))
+    };
+    let one = |number: u64| -> Value {
+        let of =
+            |at: u64| ["gate", "up", "down"].map(|name| format!("model.layers.{at}.mlp.experts.{number}.{name}_proj"));
+        json!((0..48).flat_map(of).chain(["lm_head".to_owned()]).collect::<Vec<_>>())
+    };
+    // One of 128 in 2 bytes in place of 0.515625: 0.515625 / (0.515625 + 1.484375 / 128) is 2.2 % too few.
+    let told = "0.8 % of the weights of experts are in another format than int4: all are counted so, 2 % too few bytes";
+    for ignore in [one(0), one(5), one(127), json!(["re:.*experts\\.5\\..*"]), json!(["re:.*experts\\.127\\..*"])] {
+        let (format, warnings) = read(ignore.clone());
+        assert!(format == Dtype::Int4 && warnings.contains(told), "{ignore}: {format} {warnings}");
+    }
+    let half = "re:.*experts\\.([0-9]|[1-5][0-9]|6[0-9])\\..*";
+    let (format, warnings) = read(json!([half]));
+    assert!(format == Dtype::Bf16 && warnings.contains("45.3 % of the weights of experts"), "{format} {warnings}");
+    assert_eq!(read(json!(["re:.*mlp\\.experts\\.\\d+\\..*"])), (Dtype::Bf16, String::new()));
+    assert!(read(one(128)).1.contains("experts.128.gate_proj"), "{:?}", read(one(128)));
 }

@@ -121,3 +121,37 @@ fn a_head_fits_the_target_that_is_named() {
     assert_eq!(without.code, 3);
     assert!(without.stderr.contains("--target vicuna-7b-v1.3"), "{}", without.stderr);
 }
+
+/// The id of a model that no --name names, and what is told of it.
+#[test]
+fn ids_come_from_where_a_file_lies() {
+    let folder = folder();
+    let text = super::text("llama-3.1-8b");
+    let id = |path: &str| {
+        let whole = folder.path().join(path);
+        std::fs::create_dir_all(whole.parent().unwrap()).unwrap();
+        write(&whole, &text).unwrap();
+        let ran = run_well(folder.path(), &["import", "hf", path, "--format", "json"]);
+        let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        (value["id"].as_str().unwrap().to_owned(), value["warnings"].to_string())
+    };
+    assert_eq!(
+        id("hub/models--meta-llama--Llama-3.1-8B-Instruct/snapshots/0e9e39f/config.json").0,
+        "llama-3.1-8b-instruct"
+    );
+    assert_eq!(id("My-Model/config.json").0, "my-model");
+    assert_eq!(id("my-other.json").0, "my-other");
+    let unnamed = id("Llama (copy)/config.json");
+    assert!(unnamed.0 == "imported" && unnamed.1.contains("--name gives it an id"), "{unnamed:?}");
+    assert!(id("llama-3.1-8b.json").1.contains("llama-3.1-8b is built in"), "{:?}", id("llama-3.1-8b.json"));
+    // How a study names a head is told as it is written there.
+    let head = configs().join("head-eagle3-llama3-8b.json");
+    let ran = run_well(folder.path(), &["import", "hf", head.to_str().unwrap(), "--name", "mine", "--out", "models"]);
+    let named = "drafters = { mine = { eagle = { version = 3, id = \"mine\" } } }";
+    assert!(ran.stderr.contains(named), "{}", ran.stderr);
+    let set = named.replacen(" = ", "=", 1);
+    let sets = ["hardware=h100-sxm5-80gb", "target=llama-3.1-8b", "roofline=per_op", "acceptance.iid.alpha=0.7", &set];
+    let mut arguments = vec!["sweep", "--write", "none"];
+    sets.iter().for_each(|set| arguments.extend(["--set", set]));
+    run_well(folder.path(), &arguments);
+}

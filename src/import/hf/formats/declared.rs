@@ -49,12 +49,33 @@ pub(super) fn texts(node: Option<&Json>) -> Vec<String> {
     items.iter().filter_map(|item| item.text().map(str::to_owned)).collect()
 }
 
+/// The names that a list of modules holds, under any of some keys.
+pub(super) fn modules(reader: &mut Reader<'_>, found: &Found<'_>, keys: &[&str]) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for key in keys {
+        let Some(node) = found.node.get(key).filter(|node| !node.is_null()) else { continue };
+        let path = format!("{}.{key}", found.path);
+        let items = node.items();
+        let texts = texts(Some(node));
+        if items.is_none_or(|items| items.len() != texts.len()) {
+            let message = format!("`{path}` must be a list of names, not {}", node.shown());
+            return reader.problem(Diagnostic::error("wrong-type", message), node);
+        }
+        if !texts.is_empty() {
+            reader.note("modules that are not quantised", &path, node);
+        }
+        names.extend(texts);
+    }
+    Some(names)
+}
+
 /// A key of a declaration that has no price.
 pub(super) fn refuse<T>(reader: &mut Reader<'_>, path: &str, node: &Json, hint: &str) -> Option<T> {
     let message = format!("`{path}` is {}, which cannot be priced", node.shown());
     reader.problem(Diagnostic::error("unpriced", message).hint(hint), node)
 }
 
+const ZERO_POINTS: &str = "zero points, half a byte for each group, are not counted";
 const METHODS: &str =
     "known are fp8, fbgemm_fp8, compressed-tensors, awq, gptq, auto-round, mxfp4, bitsandbytes and modelopt";
 
@@ -66,7 +87,9 @@ pub(super) fn one_format(reader: &mut Reader<'_>, name: &str, found: &Found<'_>,
             return refuse(reader, &format!("{}.{key}", found.path), rules, "formats of single modules are not read");
         }
     }
-    let left_out = [texts(table.get("modules_to_not_convert")), texts(table.get("llm_int8_skip_modules"))].concat();
+    let left_out = modules(reader, found, &["modules_to_not_convert", "llm_int8_skip_modules", "ignored_layers"])?;
+    check_blocks(reader, found)?;
+    let only = only_modules(reader, found)?;
     let mut declared = match name {
         "fp8" | "fbgemm_fp8" => Declared::layers_but(Format::usual(Dtype::Fp8), left_out),
         "awq" | "gptq" | "awq_marlin" | "gptq_marlin" | "auto-round" | "intel/auto-round" | "mlx" => {
@@ -90,8 +113,43 @@ pub(super) fn one_format(reader: &mut Reader<'_>, name: &str, found: &Found<'_>,
             return refuse(reader, &format!("{}.quant_method", found.path), method, METHODS);
         }
     };
+    if let (Some(names), Some(Rule { what: all @ What::Layers, .. })) = (only, declared.rules.first_mut()) {
+        *all = What::Named(names);
+    }
     declared.activations = if name.ends_with("fp8") { vec![Dtype::Fp8] } else { vec![base] };
     Some(declared)
+}
+
+/// Lists in a list, of the modules that alone are quantised.
+fn only_modules(reader: &mut Reader<'_>, found: &Found<'_>) -> Option<Option<Vec<String>>> {
+    const KEY: &str = "modules_in_block_to_quantize";
+    let Some(node) = found.node.get(KEY).filter(|node| !node.is_null()) else { return Some(None) };
+    let path = format!("{}.{KEY}", found.path);
+    reader.note("modules that alone are quantised", &path, node);
+    let lists = node.items().unwrap_or_default();
+    let names: Vec<String> = lists.iter().flat_map(|list| texts(Some(list))).chain(texts(Some(node))).collect();
+    if names.is_empty() {
+        let message = format!("`{path}` must be lists of names, not {}", node.shown());
+        return reader.problem(Diagnostic::error("wrong-type", message), node);
+    }
+    Some(Some(names))
+}
+
+/// Blocks that share a scale have two sides.
+fn check_blocks(reader: &mut Reader<'_>, found: &Found<'_>) -> Option<()> {
+    let Some(node) = found.node.get("weight_block_size").filter(|node| !node.is_null()) else { return Some(()) };
+    let path = format!("{}.weight_block_size", found.path);
+    let sides: Option<Vec<i64>> = node.items().and_then(|items| items.iter().map(Json::whole).collect());
+    match sides.as_deref() {
+        Some([rows, columns]) if *rows > 0 && *columns > 0 => {
+            reader.note("weights that share a scale", &path, node);
+            Some(())
+        }
+        _ => {
+            let message = format!("`{path}` must be two whole numbers above 0, not {}", node.shown());
+            reader.problem(Diagnostic::error("wrong-type", message), node)
+        }
+    }
 }
 
 /// AWQ and GPTQ: whole numbers with a scale for each group, and zero points; MLX with a shift as wide as the scale.
@@ -133,13 +191,17 @@ fn grouped(reader: &mut Reader<'_>, name: &str, found: &Found<'_>) -> Option<For
     };
     let shifted = !matches!(table.get("zero_point").map(|node| &node.value), Some(Value::Flag(false)));
     if shifted && name != "mlx" {
-        reader.warn("zero points, half a byte for each group, are not counted");
+        reader.warn(ZERO_POINTS);
     }
     Format::scaled(Dtype::Int4, Scale { group, bytes: if name == "mlx" { 4 } else { 2 } }).ok()
 }
 
 fn bitsandbytes(reader: &mut Reader<'_>, found: &Found<'_>) -> Option<Format> {
     let says = |key: &str| matches!(found.node.get(key).map(|node| &node.value), Some(Value::Flag(true)));
+    if says("load_in_8bit") && says("load_in_4bit") {
+        let message = format!("`{}` says both load_in_4bit and load_in_8bit", found.path);
+        return reader.problem(Diagnostic::error("conflict", message), found.node);
+    }
     if says("load_in_8bit") {
         return Some(Format::usual(Dtype::Int8));
     }
@@ -169,6 +231,10 @@ pub(super) fn compressed_tensors(reader: &mut Reader<'_>, found: &Found<'_>) -> 
         let path = format!("{}.config_groups.{}", found.path, group.key);
         let Some(weights) = group.value.get("weights").filter(|node| !node.is_null()) else { continue };
         let format = scheme(reader, &format!("{path}.weights"), weights)?;
+        let shifted = matches!(weights.get("symmetric").map(|node| &node.value), Some(Value::Flag(false)));
+        if shifted && format.dtype() == Dtype::Int4 {
+            reader.warn(ZERO_POINTS);
+        }
         if let Some(node) = group.value.get("input_activations").filter(|node| !node.is_null()) {
             declared.activations.push(scheme(reader, &format!("{path}.input_activations"), node)?.dtype());
         }
@@ -180,7 +246,8 @@ pub(super) fn compressed_tensors(reader: &mut Reader<'_>, found: &Found<'_>) -> 
         }
         declared.rules.push(Rule { what, format: Some(format) });
     }
-    declared.rules.push(Rule { what: What::Named(texts(found.node.get("ignore"))), format: None });
+    let left_out = modules(reader, found, &["ignore"])?;
+    declared.rules.push(Rule { what: What::Named(left_out), format: None });
     declared.kv = kv_cache(reader, found)?;
     Some(declared)
 }

@@ -1,12 +1,12 @@
 //! The matrices of a model by the names that checkpoints give them, so that lists of modules can be weighed.
 
-use regex_lite::RegexBuilder;
+use regex_lite::{Regex, RegexBuilder};
 
 use crate::domain::attention::Attention;
 use crate::domain::ffn::{Ffn, Moe};
 use crate::domain::layers::Layers;
 use crate::import::hf::formats::patterns::{
-    experts_alike, fits, fits_anywhere, is_beside, is_outside, layer_of, names_number,
+    experts_alike, fits, fits_anywhere, is_beside, is_outside, layer_of, names_expert, names_number,
 };
 use crate::words::Part;
 
@@ -20,6 +20,8 @@ pub(super) struct Matrix {
     within: &'static [&'static str],
     /// Its own names, also as a part of a joint matrix.
     names: &'static [&'static str],
+    /// How many experts it holds one for each of; 0: it is no expert's.
+    pub(super) experts: u64,
 }
 
 /// All matrices of a model.
@@ -30,17 +32,20 @@ pub(super) struct Matrices {
 /// What a name or a pattern means here.
 pub(super) enum Meant {
     /// These matrices.
-    These(Vec<usize>),
+    These(Vec<Of>),
     /// Something that is not counted as a matrix: norms, routers, filters, towers, modules beside the model.
     Beside,
     /// Nothing that is known.
     Nothing,
 }
 
+/// A matrix by its position, and one of its experts; none: all of it.
+pub(super) type Of = (usize, Option<u64>);
+
 /// Patterns beyond this are not compared with the names of one layer, where all layers are alike.
 const MOST_PATTERNS: usize = 200;
 /// Comparisons with the names of every layer beyond this are not made: seconds of work.
-const MOST_COMPARED: usize = 20_000;
+const MOST_COMPARED: usize = 50_000;
 /// Layers beyond this are not compared with patterns.
 const MOST_LAYERS: usize = 1000;
 /// A longer expression means nothing.
@@ -78,8 +83,9 @@ impl Matrices {
         let mut all = Vec::new();
         for (at, (attention, ffn)) in each.iter().enumerate() {
             let mut add = |part, params: f64, within, names| {
+                let experts = if let (Part::Experts, Ffn::Moe(moe)) = (part, ffn) { moe.experts() } else { 0 };
                 if params > 0.0 {
-                    all.push(Matrix { layer: Some(at as u64), part, params, within, names });
+                    all.push(Matrix { layer: Some(at as u64), part, params, within, names, experts });
                 }
             };
             of_attention(attention, inputs, h, &mut add);
@@ -87,7 +93,7 @@ impl Matrices {
         }
         let ends = [(Part::LmHead, HEAD), (Part::Embedding, EMBEDDING)];
         for (part, names) in ends {
-            all.push(Matrix { layer: None, part, params: layers.lm_head_params(), within: &[""], names });
+            all.push(Matrix { layer: None, part, params: layers.lm_head_params(), within: &[""], names, experts: 0 });
         }
         Self { all }
     }
@@ -111,16 +117,40 @@ impl Matrices {
         layer_of(pattern).0.and_then(|layer| layer.parse::<u64>().ok()) > last
     }
 
-    fn by_expression(&self, expression: &str) -> Vec<usize> {
+    fn by_expression(&self, expression: &str) -> Vec<Of> {
         // Names are matched from their start, as `re.match` does.
         let whole = format!("^(?:{expression})");
         let build = || RegexBuilder::new(&whole).size_limit(LARGEST_EXPRESSION).build().ok();
         let Some(regex) = (whole.len() <= LONGEST_EXPRESSION).then(build).flatten() else { return Vec::new() };
-        if names_number(expression) {
-            return self.positions(|matrix| matrix.full_names().any(|name| regex.is_match(&name)));
+        let is = |matrix: &Matrix| (0..matrix.spellings()).any(|way| regex.is_match(&matrix.full_name(0, way)));
+        if !names_number(expression) {
+            // What names no number means the same in every layer, and of every expert.
+            return all_of(self.alike(is));
         }
-        // What names no number means the same in every layer.
-        self.alike(|matrix| matrix.full_names().any(|name| regex.is_match(&name)))
+        let by_expert = |matrix: &Matrix| names_expert(expression) && matrix.experts > 0;
+        let of_all = self.all.iter().enumerate().filter(|(_, matrix)| !by_expert(matrix) && is(matrix));
+        let mut found = all_of(of_all.map(|(at, _)| at).collect());
+        let mut apart: Vec<usize> = (0..self.all.len()).filter(|at| by_expert(&self.all[*at])).collect();
+        apart.sort_by_key(|at| self.all[*at].kind());
+        for alike in apart.chunk_by(|one, other| self.all[*one].kind() == self.all[*other].kind()) {
+            found.extend(self.experts_of(alike, &regex));
+        }
+        found
+    }
+
+    /// The experts that an expression means, of matrices that are called alike. Names are spelled as in the first, the
+    /// last or a layer between if it means any there, else in every way.
+    fn experts_of(&self, alike: &[usize], regex: &Regex) -> Vec<Of> {
+        let means = |at: usize, expert: u64, way: usize| regex.is_match(&self.all[at].full_name(expert, way));
+        let sample = [alike[0], alike[alike.len() / 2], alike[alike.len() - 1]];
+        let ways = 0..self.all[alike[0]].spellings();
+        let used = |way: &usize| sample.iter().any(|at| (0..self.all[*at].experts).any(|one| means(*at, one, *way)));
+        let ways = ways.clone().find(used).map_or_else(|| ways.collect(), |way| vec![way]);
+        let experts = alike.iter().flat_map(|at| (0..self.all[*at].experts).map(|expert| (*at, expert)));
+        experts
+            .filter(|(at, expert)| ways.iter().any(|way| means(*at, *expert, *way)))
+            .map(|(at, expert)| (at, Some(expert)))
+            .collect()
     }
 
     /// The matrices of which the first of its kind matches.
@@ -141,17 +171,21 @@ impl Matrices {
         self.all.iter().enumerate().filter(|(_, matrix)| of_kind(matrix)).map(|(at, _)| at).collect()
     }
 
-    fn by_name(&self, pattern: &str) -> Vec<usize> {
+    fn by_name(&self, pattern: &str) -> Vec<Of> {
         if is_outside(pattern) {
             return Vec::new();
         }
         let (layer, rest) = layer_of(pattern);
-        let rest = experts_alike(rest);
+        let (rest, expert) = experts_alike(rest);
+        let of = |found: Vec<usize>| -> Vec<Of> {
+            let known = |at: &usize| expert.is_none_or(|expert| expert < self.all[*at].experts);
+            found.into_iter().filter(known).map(|at| (at, expert)).collect()
+        };
         let Some(layer) = layer else {
-            return self.alike(|matrix| match matrix.layer {
+            return of(self.alike(|matrix| match matrix.layer {
                 Some(_) => matrix.paths().any(|path| fits_anywhere(&rest, &format!("model.layers.0.{path}"))),
                 None => matrix.names.iter().any(|name| fits_anywhere(&rest, name)),
-            });
+            }));
         };
         let matches = |matrix: &Matrix| match matrix.layer {
             Some(at) => {
@@ -161,21 +195,18 @@ impl Matrices {
             }
             None => false,
         };
-        self.positions(matches)
-    }
-
-    fn positions(&self, matches: impl Fn(&Matrix) -> bool) -> Vec<usize> {
-        self.all.iter().enumerate().filter(|(_, matrix)| matches(matrix)).map(|(at, _)| at).collect()
+        of(self.all.iter().enumerate().filter(|(_, matrix)| matches(matrix)).map(|(at, _)| at).collect())
     }
 
     /// Whether so many patterns can be compared with every name.
     pub(super) fn can_compare(&self, patterns: &[String]) -> bool {
         let last = self.all.iter().filter_map(|matrix| matrix.layer).max().unwrap_or(0);
         let open = |pattern: &&String| pattern.starts_with("re:") || layer_of(pattern).0.is_none();
-        let each = patterns.iter().filter(|pattern| pattern.strip_prefix("re:").is_some_and(names_number)).count();
-        patterns.iter().filter(open).count() <= MOST_PATTERNS
-            && each * self.all.len() <= MOST_COMPARED
-            && last < MOST_LAYERS as u64
+        let experts: usize = self.all.iter().map(|matrix| matrix.experts.max(1) as usize).sum();
+        let names = |expression: &str| if names_expert(expression) { experts } else { self.all.len() };
+        let each = patterns.iter().filter_map(|pattern| pattern.strip_prefix("re:"));
+        let compared: usize = each.filter(|expression| names_number(expression)).map(names).sum();
+        patterns.iter().filter(open).count() <= MOST_PATTERNS && compared <= MOST_COMPARED && last < MOST_LAYERS as u64
     }
 }
 
@@ -196,12 +227,30 @@ impl Matrix {
         })
     }
 
-    /// Its whole names, as checkpoints of text and of multimodal models have them.
-    fn full_names(&self) -> impl Iterator<Item = String> {
-        const BEFORE: [&str; 4] = ["model.", "model.language_model.", "language_model.model.", ""];
-        let layer = self.layer.map_or_else(String::new, |at| format!("layers.{at}."));
-        self.paths().flat_map(move |path| BEFORE.map(|before| format!("{before}{layer}{path}")))
+    /// In how many ways its whole name is spelled.
+    const fn spellings(&self) -> usize {
+        BEFORE.len() * self.within.len() * self.names.len()
     }
+
+    /// Its whole name, or one expert's, in one of the ways that checkpoints of text and of multimodal models have.
+    fn full_name(&self, expert: u64, way: usize) -> String {
+        let (before, path) = (BEFORE[way % BEFORE.len()], way / BEFORE.len());
+        let (within, name) = (self.within[path % self.within.len()], self.names[path / self.within.len()]);
+        let within = within.replacen("experts.0", &format!("experts.{expert}"), 1);
+        let dot = if within.is_empty() { "" } else { "." };
+        match self.layer {
+            Some(layer) => format!("{before}layers.{layer}.{within}{dot}{name}"),
+            None => format!("{before}{within}{dot}{name}"),
+        }
+    }
+}
+
+/// What names start with.
+const BEFORE: [&str; 4] = ["model.", "model.language_model.", "language_model.model.", ""];
+
+/// Matrices of which all is meant.
+fn all_of(found: Vec<usize>) -> Vec<Of> {
+    found.into_iter().map(|at| (at, None)).collect()
 }
 
 const HEAD: &[&str] = &["lm_head", "language_model.lm_head", "head", "output", "embed_out"];
@@ -303,7 +352,7 @@ mod tests {
         let model = model();
         match model.meant(pattern) {
             Meant::These(found) => [Part::Attention, Part::Ffn, Part::LmHead]
-                .map(|part| found.iter().filter(|at| model.all[**at].part == part).count() as i64),
+                .map(|part| found.iter().filter(|(at, _)| model.all[*at].part == part).count() as i64),
             Meant::Beside => [-1; 3],
             Meant::Nothing => [0; 3],
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::domain::formats::{Format, Scale};
-use crate::import::hf::formats::declared::{Declared, Rule, What, kv_cache, refuse, texts};
+use crate::import::hf::formats::declared::{Declared, Rule, What, kv_cache, modules, refuse};
 use crate::import::hf::reader::{Found, Reader};
 use crate::import::json::Json;
 use crate::words::Dtype;
@@ -25,7 +25,7 @@ pub(super) fn modelopt(reader: &mut Reader<'_>, found: &Found<'_>) -> Option<Dec
         return reader.problem(Diagnostic::error("missing-key", message), table);
     };
     reader.note("algorithm of quantisation", &path("quant_algo"), algorithm);
-    let left_out = [texts(table.get("exclude_modules")), texts(table.get("ignore"))].concat();
+    let left_out = modules(reader, found, &["exclude_modules", "ignore"])?;
     let group = table.get("group_size").and_then(Json::whole).filter(|group| (1..=1 << 20).contains(group));
     let name = algorithm.text().unwrap_or_default();
     if name == "MIXED_PRECISION" {

@@ -21,12 +21,22 @@ pub(super) fn names_number(expression: &str) -> bool {
     expression.contains(|c: char| c.is_ascii_digit())
 }
 
-/// One expert stands for all.
-pub(super) fn experts_alike(rest: &str) -> String {
-    let Some(at) = rest.find("experts.") else { return rest.to_owned() };
+/// The name with the first expert in the place of the one it names, and which that is.
+pub(super) fn experts_alike(rest: &str) -> (String, Option<u64>) {
+    let Some(at) = rest.find("experts.") else { return (rest.to_owned(), None) };
     let (before, after) = rest.split_at(at + "experts.".len());
     let tail = after.trim_start_matches(|c: char| c.is_ascii_digit());
-    if tail.len() == after.len() { rest.to_owned() } else { format!("{before}0{tail}") }
+    let digits = &after[..after.len() - tail.len()];
+    if digits.is_empty() {
+        return (rest.to_owned(), None);
+    }
+    // A number that no number holds is that of no expert.
+    (format!("{before}0{tail}"), Some(digits.parse().unwrap_or(u64::MAX)))
+}
+
+/// Whether an expression may mean some experts and not others.
+pub(super) fn names_expert(expression: &str) -> bool {
+    expression.contains("expert")
 }
 
 /// Whether a name under a layer, or a pattern with `*`, means a path: the path itself or what holds it.
@@ -67,7 +77,7 @@ pub(super) fn is_outside(name: &str) -> bool {
 
 /// What is too small to be a matrix here.
 pub(super) fn is_beside(name: &str) -> bool {
-    let small =
-        ["norm", "router", "gate", "bias", "conv", "rotary", "in_proj_a", "in_proj_b", "indexer", "weights_proj"];
-    is_outside(name) || small.iter().any(|word| name.contains(word))
+    let small = ["norm", "router", "bias", "conv", "rotary", "in_proj_a", "in_proj_b", "indexer", "weights_proj"];
+    let own = name.trim_end_matches(['*', '$', '.']);
+    is_outside(name) || own.ends_with("gate") || small.iter().any(|word| name.contains(word))
 }
