@@ -29,6 +29,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("rayon", &["parallel"]),
     ("csv", &["report", "import"]),
     ("jiter", &["import"]),
+    ("regex_lite", &["import"]),
     ("plotters", &["report"]),
     ("png", &["report"]),
     ("clap", &["cli", "words", "main"]),
