@@ -106,6 +106,10 @@ fn tied(reader: &mut Reader<'_>, family: &Family) -> bool {
         return tied;
     }
     if let Some(tied) = reader.flag(what, &["tie_word_embeddings"]) {
+        if !reader.nest().is_empty() && reader.root().get("tie_word_embeddings").is_none() {
+            let nest = reader.nest().to_owned();
+            reader.warn(format!("`tie_word_embeddings` stands in `{nest}` only, which not every class follows"));
+        }
         return tied;
     }
     if family.types.is_empty() {

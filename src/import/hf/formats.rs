@@ -174,15 +174,24 @@ const DECLARED: [&str; 53] = [
 fn unknown_keys(reader: &mut Reader<'_>, found: &Found<'_>) -> Option<()> {
     let known = |key: &str| {
         let read = ["w_bit", "sparsity_config", "moe_quant_algo", "dynamic", "extra_config", "weight_per_tensor"];
-        DECLARED.contains(&key) || read.contains(&key) || key.starts_with("llm_int8") || key.starts_with("_load")
+        let ends = ["lm_head", "model.embed_tokens"];
+        DECLARED.contains(&key)
+            || ends.contains(&key)
+            || read.contains(&key)
+            || key.starts_with("llm_int8")
+            || key.starts_with("_load")
     };
-    for entry in found.node.entries().iter().filter(|entry| !known(&entry.key) && !entry.value.is_null()) {
+    let listed = ["config_groups", "kv_cache_scheme", "quantized_layers"];
+    let single = |key: &str| !listed.contains(&key);
+    for entry in found.node.entries().iter().filter(|entry| !entry.value.is_null() && single(&entry.key)) {
         let path = format!("{}.{}", found.path, entry.key);
         if entry.value.get("bits").is_some() || entry.value.get("group_size").is_some() {
             let message = format!("`{}` has a format of its own, which is not read", visible(&path));
             return reader.problem(Diagnostic::error("unpriced", message), &entry.value);
         }
-        reader.unknown(&path);
+        if !known(&entry.key) {
+            reader.unknown(&path);
+        }
     }
     Some(())
 }

@@ -298,6 +298,12 @@ fn marked(reader: &mut Reader<'_>, what: &'static str, keys: &[&str], layers: u6
 /// The feed-forward part of each layer.
 pub(super) fn feeds(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Vec<Feed>> {
     let experts = reader.count_from("experts", &EXPERTS, 0).unwrap_or(0);
+    let mixture = family.present.iter().any(|key| EXPERTS.contains(key)) && !family.types.contains(&"jamba");
+    if experts == 1 && (mixture || family.types.iter().any(|name| name.contains("moe"))) {
+        let found = reader.find(&EXPERTS)?;
+        let message = format!("`{}` is 1: classes differ in whether one expert is a mixture", found.path);
+        return reader.problem(Diagnostic::error("unpriced", message), found.node);
+    }
     if experts <= 1 && !reader.has(&["mlp_layer_types"]) {
         return Some(vec![Feed::Dense; layers as usize]);
     }

@@ -243,7 +243,10 @@ impl<'j> Reader<'j> {
         let inner = self.tables.first().and_then(|(_, table)| table.get(key)).filter(|node| !node.is_null());
         self.used.insert(key.to_owned());
         if inner.is_some_and(|inner| inner.value != outer.value) {
-            self.warn(format!("`{key}` differs inside and outside of `{}`: the outer one counts", self.nest()));
+            self.warn(format!(
+                "`{key}` differs inside and outside of `{}`: the outer one counts, and classes differ",
+                self.nest()
+            ));
         }
         self.note(what, key, outer);
         Some(said)

@@ -253,3 +253,24 @@ fn oddities_are_told() {
     let classifier = Value::from(vec!["LlamaForSequenceClassification"]);
     assert!(with("architectures", classifier).contains("LlamaForSequenceClassification has no LM head"));
 }
+
+/// MiMo-V2-Flash without keys for its windows: 39 of 48 layers have a window and twice the KV heads, with keys of 192
+/// values and values of 128: 2 x 320 x (9 x 4 + 39 x 8) bytes.
+#[test]
+fn windows_of_mimo_have_twice_the_kv_heads() {
+    let mut mimo: serde_json::Map<String, Value> = serde_json::from_str(&text("mimo-v2-flash")).unwrap();
+    let whole = imported("mimo-v2-flash").model;
+    mimo.remove("swa_num_key_value_heads").unwrap();
+    let read = super::config(&source(&Value::Object(mimo).to_string()), &asked("mimo")).unwrap().model;
+    assert_eq!(read.total_params().to_bits(), whole.total_params().to_bits());
+    assert_eq!(read.kv_bytes_per_token().get().to_bits(), f64::to_bits(640.0 * (9.0 * 4.0 + 39.0 * 8.0)));
+}
+
+/// One expert is a mixture for some classes and none for others.
+#[test]
+fn one_expert_is_refused() {
+    let mut qwen: serde_json::Map<String, Value> = serde_json::from_str(&text("qwen3-30b-a3b")).unwrap();
+    qwen.insert("num_experts".to_owned(), Value::from(1));
+    let found = super::config(&source(&Value::Object(qwen).to_string()), &asked("qwen")).unwrap_err();
+    assert!(found[0].message.contains("`num_experts` is 1"), "{found:?}");
+}

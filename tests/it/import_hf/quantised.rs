@@ -142,6 +142,12 @@ fn each_tool_has_its_own_way_to_say_it() {
     let mlx = read("quantization", &json!({ "bits": 4, "group_size": 64 })).unwrap().model;
     let bytes = 8_029_995_008.0 * (0.5 + 4.0 / 64.0);
     assert!((mlx.weight_bytes_held().get() - bytes).abs() <= 2.0 * 266_240.0, "{} {bytes}", mlx.weight_bytes_held());
+    // An LM head that stays: 128,256 x 4096 weights of 2 bytes in place of 0.5625.
+    let kept = read("quantization", &json!({ "bits": 4, "group_size": 64, "lm_head": false })).unwrap().model;
+    let more = kept.weight_bytes_held().get() - mlx.weight_bytes_held().get();
+    assert_eq!(more.to_bits(), f64::to_bits(525_336_576.0 * 1.4375));
+    let other = json!({ "bits": 4, "group_size": 64, "lm_head": { "bits": 8, "group_size": 64 } });
+    assert!(read("quantization", &other).unwrap_err()[0].contains("a format of its own"));
 }
 
 #[test]

@@ -96,8 +96,12 @@ pub(super) fn one_format(reader: &mut Reader<'_>, name: &str, found: &Found<'_>,
             let format = grouped(reader, name, found)?;
             let mut declared = Declared::layers_but(format, left_out);
             // MLX quantises both ends too, with a scale and a shift for each group.
-            let head = matches!(table.get("lm_head").map(|node| &node.value), Some(Value::Flag(true)));
-            let ends = [(Part::LmHead, head || name == "mlx"), (Part::Embedding, name == "mlx")];
+            let said = |key: &str| match table.get(key).map(|node| &node.value) {
+                Some(Value::Flag(said)) => *said,
+                _ => name == "mlx",
+            };
+            let embedding = name == "mlx" && said("model.embed_tokens");
+            let ends = [(Part::LmHead, said("lm_head")), (Part::Embedding, embedding)];
             let ends = ends.into_iter().filter(|(_, quantised)| *quantised);
             declared.rules.extend(ends.map(|(part, _)| Rule { what: What::Part(part), format: Some(format) }));
             declared
