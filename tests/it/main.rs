@@ -7,6 +7,7 @@ mod architecture;
 mod bad_inputs;
 mod catalog;
 mod catalog_list;
+mod catalog_names;
 mod cli;
 mod deployment;
 mod drafters;

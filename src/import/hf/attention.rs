@@ -86,21 +86,16 @@ fn windowed(reader: &mut Reader<'_>, family: &Family, hidden: u64) -> Option<Hea
     let usual = usual(reader, family, hidden)?;
     // MiMo-V2 has other heads within a window.
     let heads = reader.count("heads within a window", &["swa_num_attention_heads"]);
-    let mut kv_heads = reader.count("KV heads within a window", &["swa_num_key_value_heads"]);
-    if kv_heads.is_none() && family.types.contains(&"mimo_v2_flash") {
-        let twice = usual.kv_heads * 2;
-        reader.infer(
-            "KV heads within a window",
-            twice,
-            "no key says; the class of this model_type has twice the others",
-        );
-        kv_heads = Some(twice);
+    let own = usual.kv_heads * family.window_kv;
+    let kv_heads = reader.count("KV heads within a window", &["swa_num_key_value_heads"]);
+    if kv_heads.is_none() && own != usual.kv_heads {
+        reader.infer("KV heads within a window", own, "no key says; the class of this model_type has it so");
     }
     let head_dim = reader.count("width of a head within a window", &["swa_head_dim"]);
     let value_dim = reader.count("width of values within a window", &["swa_v_head_dim"]);
     Some(Heads {
         heads: heads.unwrap_or(usual.heads),
-        kv_heads: kv_heads.unwrap_or(usual.kv_heads),
+        kv_heads: kv_heads.unwrap_or(own),
         head_dim: head_dim.unwrap_or(usual.head_dim),
         value_dim: value_dim.or(usual.value_dim),
         ..usual

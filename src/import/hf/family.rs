@@ -188,6 +188,10 @@ pub(super) struct Family {
     /// Four times the width between feed-forward matrices where no key says.
     pub(super) four_times: bool,
     pub(super) windows: Windows,
+    /// KV heads of layers with a window by those of the others, where no key says theirs.
+    pub(super) window_kv: u64,
+    /// Whether one expert alone is a dense part.
+    pub(super) lone_expert: bool,
     pub(super) mixers: Mixers,
     pub(super) state_space: StateSpace,
     /// Queries projected with a gate as wide; the switch says whether.
@@ -225,6 +229,8 @@ pub(super) const LLAMA: Family = Family {
     present: &[],
     four_times: false,
     windows: Windows::Never,
+    window_kv: 1,
+    lone_expert: false,
     mixers: Mixers::Attention,
     state_space: StateSpace::Heads,
     output_gate: Switch::Never,

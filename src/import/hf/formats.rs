@@ -114,7 +114,7 @@ fn declaration(reader: &mut Reader<'_>, found: &Found<'_>, base: Dtype) -> Optio
 }
 
 /// Keys of a declaration that are read, or that change no bytes.
-const DECLARED: [&str; 53] = [
+const DECLARED: &[&str] = &[
     "act_per_tensor",
     "activation_scale_ub",
     "activation_scheme",
@@ -135,7 +135,9 @@ const DECLARED: [&str; 53] = [
     "data_type",
     "dataset",
     "desc_act",
+    "dynamic",
     "exclude_modules",
+    "extra_config",
     "fmt",
     "format",
     "global_compression_ratio",
@@ -147,14 +149,16 @@ const DECLARED: [&str; 53] = [
     "kv_cache_scheme",
     "llm_int8_skip_modules",
     "llm_int8_threshold",
+    "lm_head",
     "load_in_4bit",
     "load_in_8bit",
-    "lm_head",
     "meta",
+    "model.embed_tokens",
     "model_file_base_name",
     "model_name_or_path",
     "modules_in_block_to_quantize",
     "modules_to_not_convert",
+    "moe_quant_algo",
     "producer",
     "q_group_size",
     "quant_algo",
@@ -162,25 +166,20 @@ const DECLARED: [&str; 53] = [
     "quantization_status",
     "quantized_layers",
     "scale_fmt",
+    "sparsity_config",
     "static_groups",
     "sym",
     "true_sequential",
     "version",
+    "w_bit",
     "weight_block_size",
+    "weight_per_tensor",
     "zero_point",
 ];
 
 /// Tells of keys that are not known; formats of single modules are refused.
 fn unknown_keys(reader: &mut Reader<'_>, found: &Found<'_>) -> Option<()> {
-    let known = |key: &str| {
-        let read = ["w_bit", "sparsity_config", "moe_quant_algo", "dynamic", "extra_config", "weight_per_tensor"];
-        let ends = ["lm_head", "model.embed_tokens"];
-        DECLARED.contains(&key)
-            || ends.contains(&key)
-            || read.contains(&key)
-            || key.starts_with("llm_int8")
-            || key.starts_with("_load")
-    };
+    let known = |key: &str| DECLARED.contains(&key) || key.starts_with("llm_int8") || key.starts_with("_load");
     let listed = ["config_groups", "kv_cache_scheme", "quantized_layers"];
     let single = |key: &str| !listed.contains(&key);
     for entry in found.node.entries().iter().filter(|entry| !entry.value.is_null() && single(&entry.key)) {

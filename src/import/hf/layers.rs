@@ -298,8 +298,7 @@ fn marked(reader: &mut Reader<'_>, what: &'static str, keys: &[&str], layers: u6
 /// The feed-forward part of each layer.
 pub(super) fn feeds(reader: &mut Reader<'_>, family: &Family, layers: u64) -> Option<Vec<Feed>> {
     let experts = reader.count_from("experts", &EXPERTS, 0).unwrap_or(0);
-    let mixture = family.present.iter().any(|key| EXPERTS.contains(key)) && !family.types.contains(&"jamba");
-    if experts == 1 && (mixture || family.types.iter().any(|name| name.contains("moe"))) {
+    if experts == 1 && !family.lone_expert {
         let found = reader.find(&EXPERTS)?;
         let message = format!("`{}` is 1: classes differ in whether one expert is a mixture", found.path);
         return reader.problem(Diagnostic::error("unpriced", message), found.node);

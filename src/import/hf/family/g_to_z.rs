@@ -22,7 +22,13 @@ pub(super) const FAMILIES: &[Family] = &[
     Family { types: &["helium"], ..LLAMA },
     Family { types: &["hyperclovax"], norms: Norms::More("use_post_norm", true), ..LLAMA },
     Family {
-        types: &["hunyuan", "hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan_dense", "hunyuan_moe"],
+        types: &["hunyuan", "hunyuan_v1_dense", "hunyuan_dense"],
+        lone_expert: true,
+        qk_norm: Some((QkNorm::Heads, Switch::Key("use_qk_norm", true))),
+        ..LLAMA
+    },
+    Family {
+        types: &["hunyuan_v1_moe", "hunyuan_moe"],
         qk_norm: Some((QkNorm::Heads, Switch::Key("use_qk_norm", true))),
         ..LLAMA
     },
@@ -51,6 +57,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         types: &["jamba"],
+        lone_expert: true,
         present: &["num_experts"],
         qkv_bias: NEVER,
         out_bias: NEVER,
@@ -87,6 +94,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         types: &["mimo_v2", "mimo_v2_flash"],
+        window_kv: 2,
         out_bias: NEVER,
         windows: Windows::Ones,
         small: &[
