@@ -4,10 +4,18 @@
 //! or a bonus. So a target pass yields T = A + 1 tokens, and `tokens_per_pass` is E\[T\].
 
 pub mod accepted;
+pub mod batch;
+pub mod best_tree;
+pub mod beta;
 pub mod chain;
 pub mod exact;
 pub mod invert;
 pub mod model;
+pub mod population;
+mod quadrature;
 pub mod sequence;
+pub mod several;
 pub mod simulate;
+pub mod spans;
 pub mod study;
+pub mod tree;

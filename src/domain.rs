@@ -6,6 +6,7 @@
 pub mod acceptance;
 pub mod attention;
 pub mod axis;
+pub mod beta;
 pub mod deployment;
 pub mod device;
 pub mod drafter;
@@ -18,6 +19,10 @@ pub mod layers;
 pub mod measurement;
 pub mod mla;
 pub mod model;
+pub mod ranks;
 pub mod recurrent;
 pub mod scenario;
+pub mod shape;
 pub mod simulate;
+pub mod spans;
+pub mod tree;

@@ -6,4 +6,5 @@ pub mod point;
 pub mod round;
 pub mod setup;
 pub mod speedup;
+pub mod tree;
 pub mod yields;

@@ -11,8 +11,12 @@
 
 #![expect(clippy::print_stdout, clippy::panic, reason = "a test runner prints, and stops on a broken case file")]
 
+#[path = "reference/batches.rs"]
+mod batches;
 #[path = "reference/compare.rs"]
 mod compare;
+#[path = "reference/heterogeneity.rs"]
+mod heterogeneity;
 #[path = "reference/memory.rs"]
 mod memory;
 #[path = "reference/roofline.rs"]
@@ -23,6 +27,8 @@ mod rule;
 mod speedup;
 #[path = "reference/tokens.rs"]
 mod tokens;
+#[path = "reference/trees.rs"]
+mod trees;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -49,22 +55,6 @@ const PENDING: &[(&str, &str)] = &[
     ("vllm_counters", ESTIMATION),
     ("rounds_for_precision", ESTIMATION),
     ("tokens_se", ESTIMATION),
-    ("beta_mixture_tokens", HETEROGENEITY),
-    ("mixture_population", HETEROGENEITY),
-    ("beta_population_token_weighted", HETEROGENEITY),
-    ("markov_two_state", HETEROGENEITY),
-    ("markov_chain", HETEROGENEITY),
-    ("extrapolate_beta", HETEROGENEITY),
-    ("multidraft_with_replacement", RULE),
-    ("multidraft_without_replacement", RULE),
-    ("multidraft_optimal", RULE),
-    ("topn_acceptance", RULE),
-    ("tree_expected", TREES),
-    ("medusa_tree", TREES),
-    ("kary_tree", TREES),
-    ("independent_chains", TREES),
-    ("sequoia_optimal", TREES),
-    ("tree_optimal_size", TREES),
     ("optimal_k_const", DECISION),
     ("optimal_k", DECISION),
     ("breakeven_alpha", DECISION),
@@ -72,10 +62,6 @@ const PENDING: &[(&str, &str)] = &[
     ("breakeven_batches", DECISION),
     ("breakeven_ctx", DECISION),
     ("no_loss_ctx", DECISION),
-    ("batch_extremes", ROUNDS),
-    ("rounds_to_finish", ROUNDS),
-    ("batch_makespan", ROUNDS),
-    ("static_batch_time", ROUNDS),
     ("concurrency1_latency", SERVING),
     ("saturation_throughput", SERVING),
     ("mg1", SERVING),
@@ -84,11 +70,7 @@ const PENDING: &[(&str, &str)] = &[
     ("closed_bounds", SERVING),
 ];
 const ESTIMATION: &str = "acceptance is not estimated from counters yet";
-const HETEROGENEITY: &str = "rounds and sequences are all alike";
-const RULE: &str = "one draft for each position, no more";
-const TREES: &str = "only chains are drafted";
 const DECISION: &str = "break-even is not searched yet";
-const ROUNDS: &str = "a batch is priced round by round, not to its end";
 const SERVING: &str = "traffic is not modelled yet";
 
 fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
@@ -97,6 +79,9 @@ fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
         .or_else(|| memory::evaluate(function, inputs))
         .or_else(|| roofline::evaluate(function, inputs))
         .or_else(|| rule::evaluate(function, inputs))
+        .or_else(|| heterogeneity::evaluate(function, inputs))
+        .or_else(|| trees::evaluate(function, inputs))
+        .or_else(|| batches::evaluate(function, inputs))
 }
 
 /// Passed and total of one function, and what went wrong.

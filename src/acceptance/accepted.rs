@@ -71,10 +71,50 @@ impl Accepted {
                 return Err(NotASurvival::Rises { position: at + 2, before: pair[0], here: pair[1] });
             }
         }
+        Ok(Self::from_survival(survival))
+    }
+
+    /// From a survival that a formula gives; rounding may let neighbours of equal size rise by an ulp.
+    pub(super) fn from_survival(survival: Vec<f64>) -> Self {
         let before = std::iter::once(1.0).chain(survival.iter().copied());
         let after = survival.iter().copied().chain(std::iter::once(0.0));
-        let mass = before.zip(after).map(|(at_least, more)| at_least - more).collect();
-        Ok(Self { survival, mass })
+        let mass = before.zip(after).map(|(at_least, more)| (at_least - more).max(0.0)).collect();
+        Self { survival, mass }
+    }
+
+    /// From survival and mass that belong together.
+    pub(super) const fn of(survival: Vec<f64>, mass: Vec<f64>) -> Self {
+        Self { survival, mass }
+    }
+
+    /// Accepted over tested drafts: what a maximum-likelihood alpha of such rounds tends to. None at k = 0.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// (S_1 + … + S_k) / (1 + S_1 + … + S_(k-1))
+    /// ```
+    ///
+    /// # Examples
+    ///
+    /// Equal to alpha for independent tests:
+    ///
+    /// ```
+    /// use specplan::{acceptance::accepted::Accepted, units::Probability};
+    /// let law = Accepted::iid(Probability::new(0.5)?, 3);
+    /// assert_eq!(law.tested_acceptance(), Some(0.5));
+    /// # Ok::<(), specplan::units::NotAProbability>(())
+    /// ```
+    #[must_use]
+    pub fn tested_acceptance(&self) -> Option<f64> {
+        let (last, _) = self.survival.split_last()?;
+        Some(self.mean_accepted() / (self.mean_tokens() - last))
+    }
+
+    /// Accepted over drafted, which engines print: `(S_1 + … + S_k) / k`. None at k = 0.
+    #[must_use]
+    pub fn acceptance_rate(&self) -> Option<f64> {
+        (!self.survival.is_empty()).then(|| self.mean_accepted() / self.survival.len() as f64)
     }
 
     /// `S_i` for i = 1..k.

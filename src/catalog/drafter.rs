@@ -9,9 +9,10 @@ use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number};
 use crate::diagnostic::Diagnostic;
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, Length};
-use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource, Tree};
+use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource};
 use crate::domain::head::{EAGLE3_VOCAB, Head, MEDUSA_HEADS};
 use crate::domain::model::Model;
+use crate::domain::shape::{Sizes, TreeShape};
 use crate::words::{DrafterKind, HeadKind, Role, Word};
 
 const KEYS: Keys = Keys {
@@ -156,7 +157,7 @@ fn drafting(kind: &str, node: &Node, problems: &mut Problems, loader: &mut Loade
 /// What a tree cannot be combined with, and what a chain's acceptance does not say of it.
 fn wrong_together(
     source: &DraftSource,
-    tree: Option<&Tree>,
+    tree: Option<&TreeShape>,
     acceptance: &Acceptance,
     node: &Node,
 ) -> Option<Diagnostic> {
@@ -177,7 +178,7 @@ fn wrong_together(
         let message = format!("`{}` drafts no tree: {} has no draft passes to branch in", node.path, source.kind());
         return Some(Diagnostic::error("conflict", message).at(&place("shape")).hint("leave `shape` out"));
     }
-    let steps = tree.steps();
+    let steps = tree.depth();
     let measured = match &acceptance.model {
         AcceptanceModel::MeanLength(length) => length.k() == steps,
         AcceptanceModel::ByK(lengths) => lengths.iter().any(|length| length.k() == steps),
@@ -220,7 +221,7 @@ fn impossible_share(acceptance: &Acceptance, node: &Node) -> Option<Diagnostic> 
 }
 
 /// `shape.tree = { steps, topk, nodes }`
-fn tree(node: &Node, problems: &mut Problems) -> Option<Tree> {
+fn tree(node: &Node, problems: &mut Problems) -> Option<TreeShape> {
     let mut fields = Fields::open(node, &Keys::all(&["tree"]), problems)?;
     fields.required("tree", |node, problems| {
         let keys = Keys { known: &["steps", "topk", "nodes"], later: &["parents"] };
@@ -228,8 +229,8 @@ fn tree(node: &Node, problems: &mut Problems) -> Option<Tree> {
         let number = |node: &Node, problems: &mut Problems| integer(node, problems, 1, 1 << 20);
         let (steps, topk, nodes) =
             (fields.required("steps", number), fields.required("topk", number), fields.required("nodes", number));
-        match Tree::new(steps?, topk?, nodes?) {
-            Ok(tree) => Some(tree),
+        match Sizes::new(steps?, topk?, nodes?) {
+            Ok(sizes) => Some(TreeShape::Sized(sizes)),
             Err(error) => {
                 let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
                 problems.report(found.hint("SGLang's num-steps, eagle-topk and num-draft-tokens"))

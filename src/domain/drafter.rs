@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::domain::acceptance::Acceptance;
 use crate::domain::head::{self, Head, NoHead};
 use crate::domain::model::Model;
+use crate::domain::shape::TreeShape;
 use crate::words::{DrafterKind, HeadKind};
 
 /// A drafter with its label and acceptance.
@@ -17,7 +18,7 @@ pub struct Drafter {
     /// Whether it drafts on devices of its own, while the target verifies.
     pub overlap: bool,
     /// The tree it drafts; none: a chain, or a block.
-    pub tree: Option<Tree>,
+    pub tree: Option<TreeShape>,
     /// The most drafts of a round, where there is a limit.
     pub longest: Option<u64>,
     /// Devices it is spread over, where the scenario says; else those of the target.
@@ -69,83 +70,6 @@ pub enum HeadSource {
     Named(Box<Model>),
     /// As training recipes make it for a target of this shape.
     Derived(Head),
-}
-
-/// A tree of drafts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tree {
-    steps: u64,
-    topk: u64,
-    nodes: u64,
-}
-
-/// Numbers that make no tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotATree {
-    /// Zero where there must be one.
-    #[error("steps and topk are at least 1, nodes at least 2: the root and one draft")]
-    Zero,
-    /// More nodes than the draft passes make.
-    #[error("{nodes} nodes, the root included, of at most {most} that {topk} candidates in {steps} steps make")]
-    TooMany {
-        /// Nodes, the root included.
-        nodes: u64,
-        /// The most there can be.
-        most: u64,
-        /// Candidates of each pass.
-        topk: u64,
-        /// Depth.
-        steps: u64,
-    },
-    /// Fewer nodes than the depth needs.
-    #[error("{nodes} nodes, the root included, do not reach {steps} steps down")]
-    TooFew {
-        /// Nodes, the root included.
-        nodes: u64,
-        /// Depth.
-        steps: u64,
-    },
-}
-
-impl Tree {
-    /// A tree of `steps` levels below the root, `topk` candidates for each draft pass, `nodes` verified
-    /// tokens with the root (SGLang: num-steps, eagle-topk, num-draft-tokens).
-    ///
-    /// # Errors
-    ///
-    /// [`NotATree`] for zeros, fewer nodes than levels, or more than `1 + topk + (steps - 1) topk^2`.
-    pub const fn new(steps: u64, topk: u64, nodes: u64) -> Result<Self, NotATree> {
-        if steps == 0 || topk == 0 || nodes < 2 {
-            return Err(NotATree::Zero);
-        }
-        if nodes <= steps {
-            return Err(NotATree::TooFew { nodes, steps });
-        }
-        // The first pass gives topk candidates, each later one topk for each of topk.
-        let most = 1 + topk + (steps - 1) * topk * topk;
-        if nodes > most {
-            return Err(NotATree::TooMany { nodes, most, topk, steps });
-        }
-        Ok(Self { steps, topk, nodes })
-    }
-
-    /// Levels below the root.
-    #[must_use]
-    pub const fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// Candidates for each draft pass.
-    #[must_use]
-    pub const fn topk(&self) -> u64 {
-        self.topk
-    }
-
-    /// Verified tokens, the root included.
-    #[must_use]
-    pub const fn nodes(&self) -> u64 {
-        self.nodes
-    }
 }
 
 /// The passes of a round, for each sequence.
@@ -272,14 +196,14 @@ impl DraftSource {
     /// ```text
     ///                        verified       draft passes   tokens of each
     /// chain                  k + 1          k              1
-    /// tree                   nodes          steps          topk
+    /// tree                   nodes          levels         topk, or the mean of nodes with children
     /// block                  k + 1          1              k + 1
     /// Medusa                 k + 1          1              1
     /// n-gram, suffix         1 + k share    0              -
     /// look-ahead             2 W (N - 1)    0              -
     /// ```
     #[must_use]
-    pub fn layout(&self, tree: Option<&Tree>, k: u64, proposing_share: f64) -> Layout {
+    pub fn layout(&self, tree: Option<&TreeShape>, k: u64, proposing_share: f64) -> Layout {
         let k = k as f64;
         match (self, tree) {
             (Self::Ngram | Self::Suffix, _) => {
@@ -290,13 +214,13 @@ impl DraftSource {
                 Layout { verify_width: tokens, draft_passes: 0.0, draft_width: 0.0 }
             }
             (Self::Head(head), tree) if head.kind() == HeadKind::Medusa => {
-                let verify_width = tree.map_or(k + 1.0, |tree| tree.nodes as f64);
+                let verify_width = tree.map_or(k + 1.0, |tree| tree.nodes() as f64);
                 Layout { verify_width, draft_passes: 1.0, draft_width: 1.0 }
             }
             (_, Some(tree)) => Layout {
-                verify_width: tree.nodes as f64,
-                draft_passes: tree.steps as f64,
-                draft_width: tree.topk as f64,
+                verify_width: tree.nodes() as f64,
+                draft_passes: tree.depth() as f64,
+                draft_width: tree.draft_width(),
             },
             (Self::Head(head), None) if head.kind() == HeadKind::Block => {
                 Layout { verify_width: k + 1.0, draft_passes: 1.0, draft_width: k + 1.0 }
@@ -318,7 +242,7 @@ impl Drafter {
     /// The only draft length there is: a tree's depth, or an n-gram's.
     #[must_use]
     pub fn only_length(&self) -> Option<u64> {
-        self.tree.as_ref().map(Tree::steps).or_else(|| self.source.only_length())
+        self.tree.as_ref().map(TreeShape::depth).or_else(|| self.source.only_length())
     }
 }
 

@@ -138,4 +138,9 @@ impl Pair {
     pub const fn q(&self) -> &Law {
         &self.q
     }
+
+    /// The same drafter against another law over the same tokens.
+    pub(crate) fn with_target(self, p: Law) -> Self {
+        Self { p, ..self }
+    }
 }

@@ -12,10 +12,11 @@ use crate::cost::shape::PassShape;
 use crate::cost::terms::Without;
 use crate::domain::deployment::{Limits, MemoryPolicy, Spread};
 use crate::domain::device::Device;
-use crate::domain::drafter::{DraftSource, Layout, Tree};
+use crate::domain::drafter::{DraftSource, Layout};
 use crate::domain::engine::Engine;
 use crate::domain::head::{NoHead, first_layers};
 use crate::domain::model::Model;
+use crate::domain::shape::TreeShape;
 use crate::units::{Bytes, Probability, Seconds};
 use crate::words::{Roofline, Term};
 
@@ -27,7 +28,7 @@ pub struct Drafts<'a> {
     /// Whether drafts are made on devices of their own, while the target verifies.
     pub overlap: bool,
     /// The tree; none: a chain, or a block.
-    pub tree: Option<Tree>,
+    pub tree: Option<&'a TreeShape>,
     /// Of drafters that look drafts up: the share of sequences that propose any in a round, if it is known.
     pub proposing_share: Option<Probability>,
 }
@@ -79,7 +80,7 @@ pub struct Setup<'a> {
     without: Without,
     pub(super) overlap: bool,
     source: Option<&'a DraftSource>,
-    tree: Option<Tree>,
+    tree: Option<&'a TreeShape>,
     stated_share: Option<Probability>,
     accepted_per_proposed: f64,
     pub(super) demand: Demand,
@@ -191,7 +192,13 @@ impl<'a> Setup<'a> {
     #[must_use]
     pub fn layout(&self, k: u64, proposing_share: f64) -> Option<Layout> {
         let source = self.source.filter(|_| k > 0)?;
-        Some(source.layout(self.tree.as_ref(), k, proposing_share))
+        Some(source.layout(self.tree, k, proposing_share))
+    }
+
+    /// The passes of a round that drafts a tree in place of the drafter's own shape; none without a drafter.
+    #[must_use]
+    pub fn layout_of(&self, tree: &TreeShape) -> Option<Layout> {
+        Some(self.source?.layout(Some(tree), tree.depth(), 1.0))
     }
 
     /// The share of sequences that propose in a round: 1 but for drafters that look drafts up, of which it
@@ -214,7 +221,7 @@ impl<'a> Setup<'a> {
     /// The only draft length there is, if a tree or look-ahead drafts.
     #[must_use]
     pub fn depth(&self) -> Option<u64> {
-        self.tree.as_ref().map(Tree::steps).or_else(|| self.source?.only_length())
+        self.tree.map(TreeShape::depth).or_else(|| self.source?.only_length())
     }
 
     /// Whether drafts are looked up, so that the width of a verification depends on what is accepted.

@@ -10,6 +10,7 @@ use crate::domain::axis::{Axis, AxisValue, Described};
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::Engine;
 use crate::domain::scenario::Scenario;
+use crate::domain::shape::TreeShape;
 use crate::domain::simulate::Simulate;
 use crate::report::engine;
 use crate::report::figures::{device, model};
@@ -175,7 +176,10 @@ fn drafter(drafter: &Drafter) -> Value {
         DraftSource::Lookahead { window, ngram } => json!({ "lookahead": { "window": window, "ngram": ngram } }),
         DraftSource::Constant { cost_ratio } => json!({ "constant": { "cost_ratio": cost_ratio.get() } }),
     };
-    let tree = drafter.tree.map(|tree| json!({ "steps": tree.steps(), "topk": tree.topk(), "nodes": tree.nodes() }));
+    let tree = drafter.tree.as_ref().map(|shape| match shape {
+        TreeShape::Sized(tree) => json!({ "steps": tree.steps(), "topk": tree.topk(), "nodes": tree.nodes() }),
+        TreeShape::Drawn(tree) => json!({ "paths": tree.paths() }),
+    });
     json!({ "label": drafter.label, "source": source, "overlap": drafter.overlap, "tree": tree, "acceptance": acceptance(&drafter.acceptance) })
 }
 

@@ -176,7 +176,7 @@ impl<'s> Block<'s> {
             drafts: drafter.map(|drafter| Drafts {
                 source: &drafter.source,
                 overlap: drafter.overlap,
-                tree: drafter.tree,
+                tree: drafter.tree.as_ref(),
                 proposing_share: drafter.acceptance.proposing_share,
             }),
         })?;

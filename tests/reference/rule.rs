@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use specplan::acceptance::exact::{Replacement, Sampling, law, output};
 use specplan::acceptance::sequence::Chains;
+use specplan::acceptance::several::{self, Exhausted, Several, likeliest, upper_bound};
 use specplan::domain::law::{Law, Pair};
 use specplan::units::Probability;
 
@@ -27,6 +28,15 @@ pub(crate) fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
             })
         }),
         "output_distribution" => output_distribution(inputs),
+        "multidraft_with_replacement" => {
+            pair(inputs).and_then(|pair| Ok(several_json(&several::with_replacement(&pair, size(inputs, "n")?))))
+        }
+        "multidraft_without_replacement" => without_replacement(inputs),
+        "multidraft_optimal" => optimal(inputs),
+        "topn_acceptance" => pair(inputs).and_then(|pair| {
+            let (candidates, acceptance) = likeliest(&pair, size(inputs, "n")?);
+            Ok(json!({ "candidates": candidates, "acceptance": acceptance }))
+        }),
         "markov_lm" => chains(inputs).and_then(|chains| survival(&chains, inputs)),
         "exactness_sequence" => chains(inputs).and_then(|chains| sequences(&chains, inputs)),
         _ => return None,
@@ -72,6 +82,30 @@ fn output_distribution(inputs: &Value) -> Answer {
     };
     let out = output(&tested, &stated(inputs, "q_draft")?, replacement).map_err(refused)?;
     Ok(json!({ "output": out.law, "acceptance": out.acceptance, "tv_from_target": out.total_variation }))
+}
+
+fn several_json(several: &Several) -> Value {
+    json!({ "acceptance": several.acceptance(), "per_rank": several.per_rank, "output": several.output })
+}
+
+fn without_replacement(inputs: &Value) -> Answer {
+    let exhausted = match inputs["exhausted"].as_str() {
+        None | Some("stop") => Exhausted::Stop,
+        Some("uniform") => Exhausted::Uniform,
+        Some(other) => return Err(Unanswered::Broken(format!("`exhausted` is `{other}`"))),
+    };
+    let several = several::without_replacement(&pair(inputs)?, size(inputs, "n")?, exhausted).map_err(refused)?;
+    Ok(several_json(&several))
+}
+
+fn optimal(inputs: &Value) -> Answer {
+    let sampling = match inputs["sampling"].as_str() {
+        None | Some("with") => several::Sampling::WithReplacement,
+        Some("without") => several::Sampling::WithoutReplacement,
+        Some(other) => return Err(Unanswered::Broken(format!("`sampling` is `{other}`"))),
+    };
+    let bound = upper_bound(&pair(inputs)?, size(inputs, "n")?, sampling).map_err(refused)?;
+    Ok(json!({ "acceptance": bound }))
 }
 
 fn chains(inputs: &Value) -> Result<Chains, Unanswered> {

@@ -69,15 +69,26 @@ impl Models {
             Value::Null => DraftSource::Constant { cost_ratio: CostRatio::FREE },
             draft => DraftSource::Model(model(draft)?),
         };
-        let roofline = match inputs["time"].as_str() {
+        Self::with(&inputs["target"], &inputs["hw"], draft).and_then(|models| {
+            let roofline = Self::roofline(inputs)?;
+            Ok(Self { roofline, ..models })
+        })
+    }
+
+    /// A target and a device with something that drafts, under one maximum.
+    pub(crate) fn with(target: &Value, hw: &Value, draft: DraftSource) -> Result<Self, Unanswered> {
+        Ok(Self { device: device(hw)?, target: model(target)?, draft, roofline: Roofline::Aggregate })
+    }
+
+    fn roofline(inputs: &Value) -> Result<Roofline, Unanswered> {
+        Ok(match inputs["time"].as_str() {
             Some("per_op") => Roofline::PerOp,
             Some("single_max") | None => Roofline::Aggregate,
             Some(other) => return Err(Unanswered::Broken(format!("no roofline `{other}`"))),
-        };
-        Ok(Self { device: device(&inputs["hw"])?, target: model(&inputs["target"])?, draft, roofline })
+        })
     }
 
-    fn setup(&self) -> Result<Setup<'_>, Unanswered> {
+    pub(crate) fn setup(&self) -> Result<Setup<'_>, Unanswered> {
         self.setup_with(&MemoryPolicy::new(Probability::ONE, Bytes::ZERO, NonZeroU64::MIN).map_err(refused)?)
     }
 

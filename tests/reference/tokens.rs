@@ -88,7 +88,8 @@ pub(crate) fn probability(value: &Value) -> Result<Probability, Unanswered> {
     Probability::new(number).map_err(refused)
 }
 
-fn probabilities(value: &Value) -> Result<Vec<Probability>, Unanswered> {
+/// Probabilities of a case.
+pub(crate) fn probabilities(value: &Value) -> Result<Vec<Probability>, Unanswered> {
     let list = value.as_array().ok_or_else(|| Unanswered::Broken("no list of probabilities".into()))?;
     list.iter().map(probability).collect()
 }

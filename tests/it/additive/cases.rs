@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use specplan::cost::pricing::Pricing;
-use specplan::domain::drafter::{CostRatio, Tree};
+use specplan::domain::drafter::CostRatio;
+use specplan::domain::shape::{Sizes, TreeShape};
 use specplan::words::NormKind;
 
 use super::*;
@@ -150,11 +151,11 @@ pub(super) fn case() -> impl Strategy<Value = Case> {
 }
 
 /// A drafter of every kind, with a tree where it may draft one.
-pub(super) fn drafter() -> impl Strategy<Value = (DraftSource, Option<Tree>)> {
+pub(super) fn drafter() -> impl Strategy<Value = (DraftSource, Option<TreeShape>)> {
     let head = |kind| DraftSource::Head(HeadSource::Derived(Head { kind, draft_vocab: None, copies: 2, reads: None }));
     let tree = (1..8_u64, 1..8_u64, 1..32_u64).prop_map(|(steps, topk, more)| {
         let most = 1 + topk + (steps - 1) * topk * topk;
-        Tree::new(steps, topk, (steps + more).min(most)).unwrap()
+        TreeShape::Sized(Sizes::new(steps, topk, (steps + more).min(most)).unwrap())
     });
     let kinds = vec![HeadKind::Eagle1, HeadKind::Eagle3, HeadKind::Mtp, HeadKind::Block, HeadKind::Medusa];
     prop_oneof![

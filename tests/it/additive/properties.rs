@@ -7,8 +7,8 @@ use specplan::cost::ops::{Ops, Work};
 use specplan::cost::placement::Placement;
 use specplan::cost::pricing::{Form, Pricing};
 use specplan::cost::terms::Without;
-use specplan::domain::drafter::Tree;
 use specplan::domain::layers::ParamCount;
+use specplan::domain::shape::TreeShape;
 use specplan::words::Bound;
 
 use super::cases::{Case, case, drafter};
@@ -20,13 +20,13 @@ const ROUNDING: f64 = 1e-12;
 /// A plain step and a round of k drafts, the footprint of which is given too.
 fn costs(
     case: &Case,
-    (source, tree): &(DraftSource, Option<Tree>),
+    (source, tree): &(DraftSource, Option<TreeShape>),
     k: u64,
     without: &[Term],
 ) -> (PassCost, Round, [f64; 6]) {
     let (device, engine) = (case.figures.device(), case.figures.engine());
     let on = On { device: &device, engine: &engine, devices: case.devices, without };
-    let setup = setup(&on, &case.model, Some(Drafts { tree: *tree, ..drafts(source) }));
+    let setup = setup(&on, &case.model, Some(Drafts { tree: tree.as_ref(), ..drafts(source) }));
     let PassShape { batch, context, .. } = case.shape;
     let plain = plain_step(&setup, batch, context);
     let held = setup.memory(batch as u64, context as u64, k);
