@@ -12,6 +12,7 @@ pub mod exact;
 pub mod invert;
 pub mod model;
 pub mod population;
+pub mod process;
 mod quadrature;
 pub mod sequence;
 pub mod several;

@@ -20,5 +20,7 @@ mod model;
 mod node;
 mod reader;
 mod scenario;
+mod shape;
 mod simulate;
 mod values;
+mod workloads;

@@ -25,4 +25,6 @@ pub mod scenario;
 pub mod shape;
 pub mod simulate;
 pub mod spans;
+pub mod trace;
 pub mod tree;
+pub mod workload;

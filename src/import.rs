@@ -2,5 +2,6 @@
 
 pub mod hf;
 pub mod measurements;
+pub mod rounds;
 
 mod json;

@@ -167,6 +167,13 @@ impl Probability {
         if (0.0..=1.0).contains(&value) { Ok(Self(value + 0.0)) } else { Err(NotAProbability { value }) }
     }
 
+    /// A chance that was computed, and may leave [0, 1] by rounding but by no more.
+    #[must_use]
+    pub fn nearest(value: f64) -> Self {
+        debug_assert!((-1e-9..=1.0 + 1e-9).contains(&value), "{value} is no chance");
+        Self(value.clamp(0.0, 1.0))
+    }
+
     /// The number.
     #[must_use]
     pub const fn get(self) -> f64 {

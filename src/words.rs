@@ -342,5 +342,17 @@ words!(
         Metrics = "metrics",
         /// Chances of ranked candidates.
         Ranks = "ranks",
+        /// Several workloads of one service.
+        Workloads = "workloads",
+    }
+);
+
+words!(
+    /// What a Beta-distributed alpha varies with.
+    Scope {
+        /// Each round draws its alpha.
+        Round = "round",
+        /// Each sequence keeps its alpha.
+        Sequence = "sequence",
     }
 );

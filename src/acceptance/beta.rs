@@ -35,12 +35,7 @@ use crate::units::Probability;
 #[must_use]
 pub fn of_rounds(beta: &Beta, k: u64) -> Accepted {
     let conditional = (0..k).map(|j| (beta.a() + j as f64) / (beta.concentration() + j as f64));
-    Accepted::from_conditional(conditional.map(near_certain))
-}
-
-/// A quotient that is a chance but for rounding.
-fn near_certain(value: f64) -> Probability {
-    Probability::new(value.min(1.0)).unwrap_or(Probability::ZERO)
+    Accepted::from_conditional(conditional.map(Probability::nearest))
 }
 
 /// The law of accepted drafts over all rounds where each sequence keeps its alpha and all emit as many tokens.

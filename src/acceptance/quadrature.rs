@@ -45,7 +45,7 @@ impl Nodes {
         points.reverse();
         points.extend((0..=last).map(point).take_while(heavy));
         let total: f64 = points.iter().map(|(log_weight, _)| log_weight.exp()).sum();
-        let alpha = |u: f64| Probability::new((-softplus(-u)).exp()).unwrap_or(Probability::ONE);
+        let alpha = |u: f64| Probability::nearest((-softplus(-u)).exp());
         Self(points.into_iter().map(|(log_weight, u)| (log_weight.exp() / total, alpha(u))).collect())
     }
 

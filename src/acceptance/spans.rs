@@ -57,13 +57,24 @@ pub struct NoLongRun {
 /// ```
 pub fn long_run(spans: &Spans, k: u64) -> Result<SpanRounds, NoLongRun> {
     let starts = starts(spans, k).ok_or(NoLongRun { k })?;
-    let mut mass = starts.clone();
+    let law = law_from(spans, &starts, k);
+    Ok(SpanRounds { positions: positions(spans), starts, law })
+}
+
+/// The law of accepted drafts of rounds of k. Without a long run, that of rounds that start anywhere: of two states
+/// only those have none whose drafts all pass, wherever they start.
+#[must_use]
+pub fn rounds(spans: &Spans, k: u64) -> Accepted {
+    law_from(spans, &starts(spans, k).unwrap_or_else(|| positions(spans)), k)
+}
+
+fn law_from(spans: &Spans, starts: &[f64], k: u64) -> Accepted {
+    let mut mass = starts.to_vec();
     let survival = (0..k).map(|_| {
         mass = accept(spans, &mass);
         mass.iter().sum()
     });
-    let law = Accepted::from_survival(survival.collect());
-    Ok(SpanRounds { positions: positions(spans), starts, law })
+    Accepted::from_survival(survival.collect())
 }
 
 /// The share of positions in each state: `pi P = pi`.

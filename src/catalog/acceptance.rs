@@ -1,168 +1,109 @@
 //! `acceptance.<kind>` tables into an [`Acceptance`].
 
-use crate::catalog::node::{Entry, Node, Value};
-use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, one_or_many, text};
-use crate::catalog::scenario::LARGEST_K;
-use crate::catalog::values::{integer, number, probability, probability_axis};
+mod by;
+mod measured;
+mod varied;
+
+use crate::catalog::load::Loader;
+use crate::catalog::node::Node;
+use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
+use crate::catalog::values::{number, probability};
+use crate::catalog::workloads::Read;
 use crate::diagnostic::Diagnostic;
-use crate::domain::acceptance::{Acceptance, AcceptanceModel, Curve, Length, NotACurve, Provenance};
-use crate::domain::axis::Axis;
-use crate::units::Probability;
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Provenance};
 use crate::words::{AcceptanceKind, Word};
 
 const KEYS: Keys = Keys {
-    known: &["iid", "per_position", "mean_length", "rate", "by_k", "proposing_share", "provenance"],
-    later: &["counts", "beta", "markov", "trace", "metrics", "ranks", "by_context"],
+    known: &[
+        "iid",
+        "per_position",
+        "mean_length",
+        "rate",
+        "by_k",
+        "counts",
+        "beta",
+        "markov",
+        "trace",
+        "ranks",
+        "by_workload",
+        "by_context",
+        "proposing_share",
+        "provenance",
+    ],
+    later: &["metrics"],
 };
-const KINDS: [AcceptanceKind; 5] = [
-    AcceptanceKind::Iid,
-    AcceptanceKind::PerPosition,
-    AcceptanceKind::MeanLength,
-    AcceptanceKind::Rate,
-    AcceptanceKind::ByK,
-];
+/// Where an acceptance stands.
+#[derive(Clone, Copy)]
+pub(super) enum Context<'a> {
+    /// A drafter's or a scenario's, with the workloads of the study.
+    Whole(&'a [Read]),
+    /// That of one workload, or of one context: a single process.
+    OneOfMany,
+}
 
 /// Reads an acceptance.
-pub(super) fn acceptance(node: &Node, problems: &mut Problems) -> Option<Acceptance> {
+pub(super) fn acceptance(
+    node: &Node,
+    problems: &mut Problems,
+    loader: &mut Loader<'_>,
+    context: Context<'_>,
+) -> Option<Acceptance> {
     let mut fields = Fields::open(node, &KEYS, problems)?;
-    let models: Vec<Option<Option<AcceptanceModel>>> = KINDS
-        .iter()
-        .map(|kind| fields.optional(kind.as_str(), |node, problems| model(*kind, node, problems)))
-        .collect();
     let proposing_share = fields.optional("proposing_share", probability);
     let provenance = fields.optional("provenance", provenance);
     hint_at_rate(node, problems);
-    let kinds: Vec<&str> = AcceptanceKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    match kind_key(node, &kinds, problems)? {
-        KindKey::One(_) => {
-            // One of a kind that is still to come has been refused by `Fields::open`.
-            let model = models.into_iter().collect::<Option<Vec<_>>>()?.into_iter().flatten().next();
-            Some(Acceptance {
-                model: model?,
-                proposing_share: proposing_share?,
-                provenance: provenance?.unwrap_or_default(),
-            })
+    let own = own(node, problems, loader, context);
+    let model = match context {
+        Context::Whole(workloads) => by::of_service(node, problems, loader, workloads, own),
+        Context::OneOfMany => {
+            by::not_inside(node, &["proposing_share", "by_workload"], problems);
+            own?
         }
+    }?;
+    let (model, by_context) = model;
+    let provenance = provenance?.unwrap_or_default();
+    Some(Acceptance { model, by_context, proposing_share: proposing_share?, provenance })
+}
+
+/// The kind that an acceptance has, and what it is at longer contexts; nothing in it is `Some(None)`.
+type Own = (AcceptanceModel, Vec<AtContext>);
+
+fn own(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>, context: Context<'_>) -> Option<Option<Own>> {
+    let kinds: Vec<&str> = AcceptanceKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let (kind, inner) = match kind_key(node, &kinds, problems)? {
+        KindKey::One(kind) => (kind, node.get(kind)?),
+        KindKey::Absent if node.get("by_workload").is_some() && node.get("by_context").is_none() => return Some(None),
         KindKey::Absent => {
             let found = Diagnostic::error("missing-key", format!("`{}` has no kind", node.path)).at(&node.place);
-            problems
-                .report(found.hint("such as iid = { alpha = [0.6, 0.8] }, or mean_length = { tokens = 2.3, k = 3 }"))
+            return problems
+                .report(found.hint("such as iid = { alpha = [0.6, 0.8] }, or mean_length = { tokens = 2.3, k = 3 }"));
         }
+    };
+    let model = model(kind, inner, problems, loader)?;
+    if matches!(context, Context::OneOfMany) && by::is_axis(&model) {
+        return problems.report(by::no_axis(inner));
     }
+    let by_context = match node.get("by_context") {
+        Some(node) => by::contexts(node, problems, &model, loader)?,
+        None => Vec::new(),
+    };
+    Some(Some((model, by_context)))
 }
 
-fn model(kind: AcceptanceKind, node: &Node, problems: &mut Problems) -> Option<AcceptanceModel> {
+fn model(kind: &str, node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<AcceptanceModel> {
     match kind {
-        AcceptanceKind::PerPosition => curves(node, problems).map(AcceptanceModel::PerPosition),
-        AcceptanceKind::MeanLength => mean_length(node, problems).map(AcceptanceModel::MeanLength),
-        AcceptanceKind::Rate => rate(node, problems),
-        AcceptanceKind::ByK => by_k(node, problems).map(AcceptanceModel::ByK),
-        _ => iid(node, problems).map(|alpha| AcceptanceModel::Iid { alpha }),
-    }
-}
-
-fn iid(node: &Node, problems: &mut Problems) -> Option<Axis<Probability>> {
-    Fields::open(node, &Keys::all(&["alpha"]), problems)?.required("alpha", probability_axis)
-}
-
-/// One curve, or a list of curves; cumulative or conditional.
-fn curves(node: &Node, problems: &mut Problems) -> Option<Vec<Curve>> {
-    let mut fields = Fields::open(node, &Keys::all(&["cumulative", "conditional"]), problems)?;
-    let cumulative = fields.optional("cumulative", |node, problems| several(node, problems, Curve::cumulative));
-    let conditional = fields.optional("conditional", |node, problems| several(node, problems, Curve::conditional));
-    match (cumulative?, conditional?) {
-        (Some(curves), None) | (None, Some(curves)) => Some(curves),
-        (Some(_), Some(_)) => {
-            let found = Diagnostic::error("conflict", format!("`{}` has both forms", node.path)).at(&node.place);
-            problems.report(found.hint("keep `cumulative` or `conditional`"))
-        }
-        (None, None) => {
-            let found = Diagnostic::error("missing-key", format!("`{}` has no shares", node.path)).at(&node.place);
-            problems.report(found.hint(
-                "cumulative = [0.8, 0.6]: of all rounds, those that accept at least i drafts (vLLM prints these); \
-                 conditional = [0.8, 0.75]: of those that accept i - 1 drafts, those that accept the i-th",
-            ))
-        }
-    }
-}
-
-fn several(
-    node: &Node,
-    problems: &mut Problems,
-    make: fn(&[Probability]) -> Result<Curve, NotACurve>,
-) -> Option<Vec<Curve>> {
-    let nested =
-        matches!(&node.value, Value::List(items) if items.iter().any(|item| matches!(item.value, Value::List(_))));
-    let one = |node: &Node, problems: &mut Problems| {
-        let shares = one_or_many(node, problems, probability)?;
-        match make(&shares) {
-            Ok(curve) => Some(curve),
-            Err(error) => {
-                let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
-                problems.report(found.hint("chances given that all before were accepted are `conditional`"))
-            }
-        }
-    };
-    if nested { one_or_many(node, problems, one) } else { one(node, problems).map(|curve| vec![curve]) }
-}
-
-/// The draft length that a figure was measured at.
-fn measured_k(node: &Node, problems: &mut Problems) -> Option<u64> {
-    integer(node, problems, 1, LARGEST_K)
-}
-
-fn mean_length(node: &Node, problems: &mut Problems) -> Option<Length> {
-    let mut fields = Fields::open(node, &Keys::all(&["tokens", "k"]), problems)?;
-    let tokens = fields.required("tokens", |node, problems| number(node, problems, 1.0));
-    let k = fields.required("k", measured_k);
-    length(k?, tokens?, node, problems)
-}
-
-fn length(k: u64, tokens: f64, node: &Node, problems: &mut Problems) -> Option<Length> {
-    match Length::new(k, tokens) {
-        Ok(length) => Some(length),
-        Err(error) => {
-            let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
-            problems
-                .report(found.hint("vLLM's mean acceptance length and SGLang's accept length count the bonus token"))
-        }
-    }
-}
-
-fn rate(node: &Node, problems: &mut Problems) -> Option<AcceptanceModel> {
-    let mut fields = Fields::open(node, &Keys::all(&["value", "k"]), problems)?;
-    let value = fields.required("value", probability);
-    let k = fields.required("k", measured_k);
-    Some(AcceptanceModel::Rate { k: k?, value: value? })
-}
-
-/// `{ "1" = 1.66, "3" = 2.25 }`
-fn by_k(node: &Node, problems: &mut Problems) -> Option<Vec<Length>> {
-    const EXAMPLE: &str = "such as { \"1\" = 1.66, \"3\" = 2.25 }: tokens per pass by k";
-    let Some(entries) = node.entries() else {
-        return problems.wrong_type(node, &format!("a table {EXAMPLE}"));
-    };
-    if entries.is_empty() {
-        let found = Diagnostic::error("empty-axis", format!("`{}` is empty", node.path)).at(&node.place);
-        return problems.report(found.hint(EXAMPLE));
-    }
-    let one = |entry: &Entry| {
-        let tokens = number(&entry.node, problems, 1.0);
-        let Some(k) = entry.key.parse::<u64>().ok().filter(|k| (1..=LARGEST_K).contains(k)) else {
-            let found = Diagnostic::error("out-of-range", format!("`{}` is no draft length", entry.node.path));
-            return problems.report(found.at(&entry.key_place).hint("write k as a quoted whole number, such as \"3\""));
-        };
-        length(k, tokens?, &entry.node, problems)
-    };
-    let read: Vec<Option<Length>> = entries.iter().map(one).collect();
-    let mut lengths: Vec<Length> = read.into_iter().collect::<Option<_>>()?;
-    lengths.sort_by_key(Length::k);
-    match lengths.windows(2).find(|pair| pair[0].k() == pair[1].k()) {
-        Some(pair) => {
-            let message = format!("`{}` gives k = {} twice", node.path, pair[0].k());
-            problems.report(Diagnostic::error("bad-axis", message).at(&node.place).hint("give each k once"))
-        }
-        None => Some(lengths),
+        "per_position" => measured::curves(node, problems).map(AcceptanceModel::PerPosition),
+        "mean_length" => measured::mean_length(node, problems).map(AcceptanceModel::MeanLength),
+        "rate" => measured::rate(node, problems),
+        "by_k" => measured::by_k(node, problems).map(AcceptanceModel::ByK),
+        "counts" => measured::counts(node, problems).map(AcceptanceModel::Counts),
+        "beta" => varied::beta(node, problems),
+        "markov" => varied::markov(node, problems).map(AcceptanceModel::Markov),
+        "trace" => varied::trace(node, problems, loader).map(AcceptanceModel::Trace),
+        "ranks" => varied::ranks(node, problems).map(AcceptanceModel::Ranks),
+        "iid" => measured::iid(node, problems).map(|alpha| AcceptanceModel::Iid { alpha }),
+        // Of a kind that is still to come: refused by `Fields::open`.
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::catalog::node::Node;
 use crate::catalog::reader::Problems;
 use crate::diagnostic::Diagnostic;
+use crate::domain::acceptance::AcceptanceModel;
 use crate::domain::axis::{Axis, Described};
 use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
@@ -152,7 +153,7 @@ fn drafters<'s>(scenario: &Parts<'s>) -> Vec<(Diagnostic, &'s str)> {
     let mut all = Vec::new();
     for drafter in scenario.drafters {
         let unfit = scenario.targets.iter().filter_map(|target| fit(drafter, target));
-        let found = unfit.chain(too_long(drafter, scenario.k.as_ref()));
+        let found = unfit.chain(too_long(drafter, scenario.k.as_ref())).chain(summed(drafter, scenario.k.as_ref()));
         all.extend(found.map(|one| (one, drafter.label.as_str())));
     }
     all
@@ -211,13 +212,36 @@ fn other_width(label: &str, model: &Model, target: &Model) -> Option<Diagnostic>
     })
 }
 
+/// The longest rounds whose law is summed position by position: many times what any engine drafts.
+const LONGEST_SUM: u64 = 4096;
+
+/// A k that takes too long where there is no closed form.
+fn summed(drafter: &Drafter, k: Option<&Axis<u64>>) -> Option<Diagnostic> {
+    let asked = largest(k?);
+    let closed = |model: &&AcceptanceModel| {
+        !matches!(model, AcceptanceModel::Beta { .. } | AcceptanceModel::Markov(_) | AcceptanceModel::Ranks(_))
+    };
+    let models = drafter.acceptance.models();
+    let of = models.iter().find(|model| !closed(model)).map(|model| model.kind().as_str());
+    let of = if models.len() > 1 { Some("a mix") } else { of };
+    of.filter(|_| asked > LONGEST_SUM).map(|of| {
+        let message =
+            format!("drafter `{}`: k goes up to {asked}, and {of} is summed position by position", drafter.label);
+        Diagnostic::error("out-of-range", message).hint(format!("set sweep.k to at most {LONGEST_SUM}"))
+    })
+}
+
+fn largest(k: &Axis<u64>) -> u64 {
+    match k.described() {
+        Described::List(values) => values.iter().copied().max().unwrap_or(0),
+        _ => k.get(k.len() - 1),
+    }
+}
+
 /// A k that a block drafter cannot draft in its one pass.
 fn too_long(drafter: &Drafter, k: Option<&Axis<u64>>) -> Option<Diagnostic> {
     let (longest, k) = (drafter.longest?, k?);
-    let asked = match k.described() {
-        Described::List(values) => values.iter().copied().max().unwrap_or(0),
-        _ => k.get(k.len() - 1),
-    };
+    let asked = largest(k);
     (asked > longest).then(|| {
         let message =
             format!("drafter `{}` drafts {longest} tokens in its pass, and k goes up to {asked}", drafter.label);

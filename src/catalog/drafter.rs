@@ -1,18 +1,19 @@
 //! `[drafters.<label>]` into a [`Drafter`].
 
-use crate::catalog::acceptance::acceptance;
+use crate::catalog::acceptance::{Context, acceptance};
 use crate::catalog::deployment::degree;
 use crate::catalog::load::Loader;
 use crate::catalog::lookup::is_id;
 use crate::catalog::node::{Entry, Node, Value};
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
+use crate::catalog::shape::tree;
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number};
 use crate::diagnostic::Diagnostic;
-use crate::domain::acceptance::{Acceptance, AcceptanceModel, Length};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel};
 use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource};
 use crate::domain::head::{EAGLE3_VOCAB, Head, MEDUSA_HEADS};
 use crate::domain::model::Model;
-use crate::domain::shape::{Sizes, TreeShape};
+use crate::domain::shape::TreeShape;
 use crate::words::{DrafterKind, HeadKind, Role, Word};
 
 const KEYS: Keys = Keys {
@@ -59,16 +60,24 @@ pub(super) fn drafters(
     node: &Node,
     problems: &mut Problems,
     shared: Shared<'_>,
+    context: Context<'_>,
     loader: &mut Loader<'_>,
 ) -> Option<Vec<Drafter>> {
     let Some(entries) = node.entries() else {
         return problems.wrong_type(node, "a table with one table for each drafter");
     };
-    let read: Vec<Option<Drafter>> = entries.iter().map(|entry| drafter(entry, problems, shared, loader)).collect();
+    let read: Vec<Option<Drafter>> =
+        entries.iter().map(|entry| drafter(entry, problems, shared, context, loader)).collect();
     read.into_iter().collect()
 }
 
-fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &mut Loader<'_>) -> Option<Drafter> {
+fn drafter(
+    entry: &Entry,
+    problems: &mut Problems,
+    shared: Shared<'_>,
+    context: Context<'_>,
+    loader: &mut Loader<'_>,
+) -> Option<Drafter> {
     if !is_id(&entry.key) {
         let found = Diagnostic::error("bad-id", format!("`{}` is no drafter label", entry.key)).at(&entry.key_place);
         problems.report::<()>(found.hint("a label has letters, digits, `-`, `_` and `.`, a letter or digit first"));
@@ -77,7 +86,7 @@ fn drafter(entry: &Entry, problems: &mut Problems, shared: Shared<'_>, loader: &
     let mut fields = Fields::open(node, &KEYS, problems)?;
     let overlap = fields.optional("overlap", flag);
     let tree = fields.optional("shape", tree);
-    let own = fields.optional("acceptance", acceptance);
+    let own = fields.optional("acceptance", |node, problems| acceptance(node, problems, loader, context));
     let kinds: Vec<&str> = DrafterKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let drafting = match kind_key(node, &kinds, fields.problems) {
         Some(KindKey::One(kind)) => fields.required(kind, |node, problems| drafting(kind, node, problems, loader)),
@@ -179,64 +188,49 @@ fn wrong_together(
         return Some(Diagnostic::error("conflict", message).at(&place("shape")).hint("leave `shape` out"));
     }
     let steps = tree.depth();
-    let measured = match &acceptance.model {
-        AcceptanceModel::MeanLength(length) => length.k() == steps,
-        AcceptanceModel::ByK(lengths) => lengths.iter().any(|length| length.k() == steps),
-        _ => false,
+    let found = acceptance.models().into_iter().find_map(|model| no_tree(model, steps, node))?;
+    Some(found.at(&place("acceptance")))
+}
+
+/// Why a model does not say what a tree of some depth accepts; none if it does.
+fn no_tree(model: &AcceptanceModel, steps: u64, node: &Node) -> Option<Diagnostic> {
+    let hint = format!(
+        "give the tokens per pass measured with it: acceptance.mean_length = {{ tokens = 2.9, k = {steps} }}, or how often \
+         each candidate is accepted: acceptance.ranks"
+    );
+    let message = match model {
+        AcceptanceModel::MeanLength(length) if length.k() == steps => return None,
+        AcceptanceModel::ByK(lengths) if lengths.iter().any(|length| length.k() == steps) => return None,
+        AcceptanceModel::Ranks(ranks) => {
+            let deepest = ranks.deepest().filter(|deepest| (*deepest as u64) < steps)?;
+            format!("`{}`: the tree is {steps} deep, and acceptance is known {deepest} deep", node.path)
+        }
+        AcceptanceModel::MeanLength(length) => {
+            let k = length.k();
+            format!("`{}`: tokens per pass of k = {k} say nothing of a tree of {steps} steps", node.path)
+        }
+        _ => format!("`{}`: what a chain accepts does not say what this tree does", node.path),
     };
-    if measured {
-        return None;
-    }
-    let stated = match &acceptance.model {
-        AcceptanceModel::MeanLength(length) => Some(length.k()),
-        _ => None,
-    };
-    let message = match stated {
-        Some(k) => format!("`{}`: tokens per pass of k = {k} say nothing of a tree of {steps} steps", node.path),
-        None => format!("`{}`: what a chain accepts does not say what this tree does", node.path),
-    };
-    let hint =
-        format!("give the tokens per pass measured with it: acceptance.mean_length = {{ tokens = 2.9, k = {steps} }}");
-    Some(Diagnostic::error("conflict", message).at(&place("acceptance")).hint(hint))
+    Some(Diagnostic::error("conflict", message).hint(hint))
 }
 
 /// More accepted drafts than the share that proposes can have drafted.
 fn impossible_share(acceptance: &Acceptance, node: &Node) -> Option<Diagnostic> {
     let share = acceptance.proposing_share?.get();
-    let most = |length: &Length| 1.0 + share * length.k() as f64;
-    let (k, tokens, most) = match &acceptance.model {
-        AcceptanceModel::MeanLength(at) => (at.k(), at.tokens(), most(at)),
-        AcceptanceModel::ByK(lengths) => {
-            lengths.iter().find(|at| at.tokens() > most(at)).map(|at| (at.k(), at.tokens(), most(at)))?
-        }
-        AcceptanceModel::Rate { k, value } => (*k, 1.0 + *k as f64 * value.get(), 1.0 + *k as f64 * share),
-        AcceptanceModel::Iid { .. } | AcceptanceModel::PerPosition(_) => return None,
+    let of = |model: &AcceptanceModel| match model {
+        AcceptanceModel::MeanLength(at) => vec![(at.k(), at.tokens())],
+        AcceptanceModel::ByK(lengths) => lengths.iter().map(|at| (at.k(), at.tokens())).collect(),
+        AcceptanceModel::Rate { k, value } => vec![(*k, 1.0 + *k as f64 * value.get())],
+        _ => Vec::new(),
     };
-    (tokens > most).then(|| {
-        let message =
-            format!("`{}`: {tokens} tokens per pass at k = {k}, where {share} of the sequences propose", node.path);
-        let place = node.at(&["acceptance"]).unwrap_or(node).place.clone();
-        Diagnostic::error("conflict", message).at(&place).hint(format!("at most {most} can come out: 1 + share x k"))
-    })
-}
-
-/// `shape.tree = { steps, topk, nodes }`
-fn tree(node: &Node, problems: &mut Problems) -> Option<TreeShape> {
-    let mut fields = Fields::open(node, &Keys::all(&["tree"]), problems)?;
-    fields.required("tree", |node, problems| {
-        let keys = Keys { known: &["steps", "topk", "nodes"], later: &["parents"] };
-        let mut fields = Fields::open(node, &keys, problems)?;
-        let number = |node: &Node, problems: &mut Problems| integer(node, problems, 1, 1 << 20);
-        let (steps, topk, nodes) =
-            (fields.required("steps", number), fields.required("topk", number), fields.required("nodes", number));
-        match Sizes::new(steps?, topk?, nodes?) {
-            Ok(sizes) => Some(TreeShape::Sized(sizes)),
-            Err(error) => {
-                let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
-                problems.report(found.hint("SGLang's num-steps, eagle-topk and num-draft-tokens"))
-            }
-        }
-    })
+    let most = |k: u64| 1.0 + share * k as f64;
+    let measured = acceptance.models().into_iter().flat_map(of);
+    let (k, tokens) = measured.into_iter().find(|(k, tokens)| *tokens > most(*k))?;
+    let message =
+        format!("`{}`: {tokens} tokens per pass at k = {k}, where {share} of the sequences propose", node.path);
+    let place = node.at(&["acceptance"]).unwrap_or(node).place.clone();
+    let hint = format!("at most {} can come out: 1 + share x k", most(k));
+    Some(Diagnostic::error("conflict", message).at(&place).hint(hint))
 }
 
 /// A table is due where people write an id.

@@ -165,7 +165,8 @@ fn moved(from: &Place, to: &Place) -> Place {
 /// A kind key replaces its siblings: a drafter is of one kind, and so is an acceptance.
 fn remove_siblings(entries: &mut Vec<Entry>, parents: &[String], key: &str) {
     let drafter_kinds: Vec<&str> = DrafterKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    let acceptance_kinds: Vec<&str> = AcceptanceKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let acceptance_kinds: Vec<&str> =
+        AcceptanceKind::ALL.iter().map(|kind| kind.as_str()).chain(["by_workload"]).collect();
     let kinds = match parents {
         [first, _] if first == "drafters" => drafter_kinds,
         [.., last] if last == "acceptance" => acceptance_kinds,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::edit::{self, Assignment};
-use crate::catalog::lookup::{Found, SearchPath, leads_to_file};
+use crate::catalog::lookup::{Found, SearchPath, leads_to_file, recording};
 use crate::catalog::node::{Document, Node, Value, parse};
 use crate::catalog::reader::{Problems, text};
 use crate::catalog::{engine, hardware, inherit, model, scenario};
@@ -67,9 +67,9 @@ fn places(node: &Node, before: &str, keys: &mut Vec<(String, Place)>) {
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What it describes.
-    pub kind: Kind,
-    /// Its id.
+    /// What it describes: a kind of the catalog, or `rounds`.
+    pub kind: &'static str,
+    /// Its id, or its path as it was written.
     pub id: String,
     /// Its text.
     pub source: Arc<Source>,
@@ -223,6 +223,18 @@ impl<'c> Loader<'c> {
         }
     }
 
+    /// The text of a recording that a value names by its path, from the scenario's folder on.
+    pub(super) fn recording(&mut self, name: &str, node: &Node, problems: &mut Problems) -> Option<Arc<Source>> {
+        let beside = if node.place.source.command_line { None } else { self.folder.as_deref() };
+        match recording(name, beside) {
+            Ok(source) => {
+                self.note(Input { kind: "rounds", id: name.to_owned(), source: Arc::clone(&source) });
+                Some(source)
+            }
+            Err(error) => problems.report(error.at(&node.place)),
+        }
+    }
+
     /// The engine of a scenario that names none.
     pub(super) fn default_engine(&mut self, problems: &mut Problems) -> Option<Engine> {
         match self.search.find(Kind::Engines, "ideal", None) {
@@ -309,7 +321,10 @@ impl<'c> Loader<'c> {
 
     /// Notes an input; whether it is new.
     fn remember(&mut self, kind: Kind, found: &Found) -> bool {
-        let input = Input { kind, id: found.id.clone(), source: Arc::clone(&found.source) };
+        self.note(Input { kind: kind.as_str(), id: found.id.clone(), source: Arc::clone(&found.source) })
+    }
+
+    fn note(&mut self, input: Input) -> bool {
         let new = !self.inputs.contains(&input);
         if new {
             self.inputs.push(input);

@@ -18,6 +18,9 @@ use crate::words::Kind;
 /// The largest input file: a thousand times the largest scenario, small enough to refuse quickly.
 const LARGEST_FILE: u64 = 4 << 20;
 
+/// The largest recording: some ten million rounds.
+const LARGEST_RECORDING: u64 = 256 << 20;
+
 /// More ids than this are not listed in an error.
 const MOST_LISTED: usize = 12;
 
@@ -54,14 +57,11 @@ impl SearchPath {
     /// Finds what a reference names; `beside` is the folder that a relative path starts from.
     pub(super) fn find(&self, kind: Kind, reference: &str, beside: Option<&Path>) -> Result<Found, Diagnostic> {
         if is_path(reference) {
-            let path = match beside.filter(|folder| !folder.as_os_str().is_empty() && *folder != Path::new(".")) {
-                Some(folder) => folder.join(without_dots(reference)),
-                None => PathBuf::from(reference),
-            };
+            let path = from(beside, reference);
             if is_published_name(reference, &path) && !self.meant_by(reference, &[kind]).is_empty() {
                 return Err(self.unknown(kind, reference));
             }
-            return read(&path).and_then(|text| found(text, &path));
+            return read(&path, LARGEST_FILE).and_then(|text| found(text, &path));
         }
         if !is_id(reference) {
             let spelled_apart = is_id(&reference.replace(' ', "-"));
@@ -79,7 +79,7 @@ impl SearchPath {
         for folder in self.folders(kind) {
             let path = folder.join(format!("{id}.toml"));
             if path.symlink_metadata().is_ok() {
-                return Some(read(&path).and_then(|text| found(text, &path)));
+                return Some(read(&path, LARGEST_FILE).and_then(|text| found(text, &path)));
             }
         }
         let text = builtin::text(kind, id)?;
@@ -200,6 +200,24 @@ pub(super) fn leads_to_file(reference: &str) -> bool {
     is_path(reference) && !is_published_name(reference, Path::new(reference))
 }
 
+/// Where a path leads that starts in some folder.
+fn from(beside: Option<&Path>, reference: &str) -> PathBuf {
+    match beside.filter(|folder| !folder.as_os_str().is_empty() && *folder != Path::new(".")) {
+        Some(folder) => folder.join(without_dots(reference)),
+        None => PathBuf::from(reference),
+    }
+}
+
+/// The text of a recording, named by its path.
+pub(super) fn recording(reference: &str, beside: Option<&Path>) -> Result<Arc<Source>, Diagnostic> {
+    let path = from(beside, reference);
+    let text = read(&path, LARGEST_RECORDING).map_err(|error| match error.code {
+        "not-found" => error.hint("check the path; it starts in the scenario's folder"),
+        _ => error,
+    })?;
+    Ok(Arc::new(Source { name: path.display().to_string(), text, command_line: false }))
+}
+
 /// A path without its `.` parts, so that joined paths read well; an absolute one stays absolute.
 fn without_dots(reference: &str) -> PathBuf {
     Path::new(reference).components().filter(|part| *part != Component::CurDir).collect()
@@ -225,9 +243,9 @@ fn found(text: String, path: &Path) -> Result<Found, Diagnostic> {
 }
 
 /// Reads a text of bounded size.
-fn read(path: &Path) -> Result<String, Diagnostic> {
+fn read(path: &Path, largest: u64) -> Result<String, Diagnostic> {
     let name = path.display();
-    let bytes = read_bytes(path).map_err(|error| match error.kind() {
+    let bytes = read_bytes(path, largest).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Diagnostic::error("not-found", format!("{name}: there is no such file"))
             .hint("check the path; an id without a slash names a file of the catalog"),
         ErrorKind::IsADirectory => {
@@ -236,9 +254,11 @@ fn read(path: &Path) -> Result<String, Diagnostic> {
         _ => Diagnostic::error("unreadable", format!("{name}: cannot be read: {error}"))
             .hint("check what the path names, and its permissions"),
     })?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        let found = Diagnostic::error("too-large", format!("{name}: larger than {} MiB", LARGEST_FILE >> 20));
-        return Err(found.hint("is this the right file? catalog files and scenarios have a few kilobytes"));
+    if bytes.len() as u64 > largest {
+        let found = Diagnostic::error("too-large", format!("{name}: larger than {} MiB", largest >> 20));
+        return Err(found.hint(
+            "is this the right file? catalog files and scenarios have a few kilobytes, recordings a few megabytes",
+        ));
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -250,7 +270,7 @@ fn read(path: &Path) -> Result<String, Diagnostic> {
     })
 }
 
-fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+fn read_bytes(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // A named pipe may never be written to; the shell's <(…) lies under /dev or /proc and is.
     let kind = path.metadata()?.file_type();
@@ -258,6 +278,6 @@ fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     if !kind.is_file() && !kind.is_dir() && !from_shell {
         return Err(std::io::Error::other("it is no plain file"));
     }
-    File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    File::open(path)?.take(largest + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

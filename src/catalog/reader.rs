@@ -88,6 +88,14 @@ impl<'n, 'p> Fields<'n, 'p> {
         Some(Self { node, problems })
     }
 
+    /// A table whose keys are labels of the scenario's own, checked by whoever knows them.
+    pub(super) fn of_labels(node: &'n Node, problems: &'p mut Problems) -> Option<Self> {
+        match node.entries() {
+            Some(_) => Some(Self { node, problems }),
+            None => problems.wrong_type(node, "a table"),
+        }
+    }
+
     /// Whether the table has a key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.node.get(key).is_some()

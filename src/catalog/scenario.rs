@@ -1,6 +1,6 @@
 //! `scenarios/<name>.toml` into a [`Scenario`].
 
-use crate::catalog::acceptance::acceptance;
+use crate::catalog::acceptance::{Context, acceptance};
 use crate::catalog::check;
 use crate::catalog::deployment::{default_memory, degree, limits, memory, spread};
 use crate::catalog::drafter::{Shared, drafters};
@@ -10,6 +10,7 @@ use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
 use crate::catalog::values::{LARGEST_INTEGER, integer_axis, word};
+use crate::catalog::workloads::{together, workloads};
 use crate::diagnostic::Diagnostic;
 use crate::domain::axis::Axis;
 use crate::domain::engine::Engine;
@@ -33,8 +34,9 @@ const KEYS: Keys = Keys {
         "limits",
         "without",
         "quantization",
+        "workloads",
     ],
-    later: &["workloads", "measured", "traffic", "slo", "uncertainty"],
+    later: &["measured", "traffic", "slo", "uncertainty"],
 };
 
 /// The longest chain: a thousand times what any engine runs.
@@ -68,8 +70,18 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         Value::List(items) if items.is_empty() => Some(Vec::new()),
         _ => one_or_many(node, problems, word::<Term>),
     });
-    let shared = fields.optional("acceptance", acceptance);
-    let drafting = fields.optional("drafters", |node, problems| drafters(node, problems, Shared::of(&shared), loader));
+    let workloads = fields.optional("workloads", |node, problems| workloads(node, problems, loader));
+    let kinds = workloads.as_ref().and_then(Option::as_deref).unwrap_or_default();
+    let context = Context::Whole(kinds);
+    let stated = fields.optional("acceptance", |node, problems| acceptance(node, problems, loader, context));
+    let shared = match stated {
+        // Of workloads that could not be read nothing can be said.
+        _ if workloads.is_none() => None,
+        Some(None) => Some(together(kinds)),
+        stated => stated,
+    };
+    let drafting =
+        fields.optional("drafters", |node, problems| drafters(node, problems, Shared::of(&shared), context, loader));
     let axes = fields.optional("sweep", sweep_axes);
     let memory = fields.optional("memory", memory);
     let spread = fields.optional("deployment", spread);
@@ -102,6 +114,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         roofline: roofline?,
         tensor_parallel: tensor_parallel?.unwrap_or_else(|| vec![1]),
         drafters: drafting?.unwrap_or_default(),
+        workloads: workloads?.unwrap_or_default().into_iter().map(|(workload, _)| workload).collect(),
         axes: axes?.or_else(default_axes)?,
         spread: spread?.unwrap_or_default(),
         limits: limits?.unwrap_or_default(),

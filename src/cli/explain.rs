@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::acceptance::model::{Known, Process, process, processes};
+use crate::acceptance::model::{process, processes};
+use crate::acceptance::process::{Known, Process};
 use crate::catalog::load::Loaded;
 use crate::cli::args::ExplainArgs;
 use crate::cli::error::Error;
@@ -88,8 +89,7 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     let batch = args.batch.unwrap_or_else(|| grid.batch.get(0));
     let context = args.context.unwrap_or_else(|| grid.context.get(0));
     let process = block.drafter.map(|drafter| {
-        let model = &drafter.acceptance.model;
-        process(model, processes(model) - 1)
+        process(&drafter.acceptance, processes(&drafter.acceptance) - 1, context as f64, drafter.tree.as_ref())
     });
     let process = match (process, args.alpha) {
         (Some(_), Some(alpha)) => Some(Process::Iid { alpha }),

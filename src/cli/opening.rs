@@ -38,11 +38,7 @@ pub(super) fn catalog_folder(catalog: Option<&Path>) -> Result<Option<PathBuf>, 
 
 /// What was read, for the manifest.
 pub(super) fn inputs(loaded: &Loaded) -> Vec<Input<'_>> {
-    loaded
-        .inputs
-        .iter()
-        .map(|input| Input { kind: input.kind.as_str(), id: &input.id, text: &input.source.text })
-        .collect()
+    loaded.inputs.iter().map(|input| Input { kind: input.kind, id: &input.id, text: &input.source.text }).collect()
 }
 
 /// Why a scenario makes no grid, with what to do.

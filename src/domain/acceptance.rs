@@ -1,18 +1,46 @@
 //! The description of acceptance that a scenario carries; `crate::acceptance` computes with it.
 
+use std::sync::Arc;
+
 use crate::domain::axis::Axis;
+use crate::domain::beta::Beta;
+use crate::domain::ranks::Ranks;
+use crate::domain::spans::Spans;
+use crate::domain::trace::Trace;
 use crate::units::Probability;
-use crate::words::AcceptanceKind;
+use crate::words::{AcceptanceKind, Scope};
 
 /// How drafts are accepted, and where that is known from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Acceptance {
-    /// The model.
+    /// The model; where `by_context` says more, that of short contexts.
     pub model: AcceptanceModel,
+    /// The same drafter at longer contexts, in rising order.
+    pub by_context: Vec<AtContext>,
     /// Of drafters that look drafts up: the share of sequences that propose any in a round.
     pub proposing_share: Option<Probability>,
     /// Where the figures come from, as the scenario's author says.
     pub provenance: Provenance,
+}
+
+/// Acceptance at one context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AtContext {
+    /// Tokens in the KV cache.
+    pub context: u64,
+    /// What holds there.
+    pub model: AcceptanceModel,
+}
+
+/// Sequences of one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfWorkload {
+    /// Its label.
+    pub label: String,
+    /// Its share of emitted tokens, in whatever scale.
+    pub tokens: f64,
+    /// How its drafts are accepted.
+    pub acceptance: Acceptance,
 }
 
 /// The model of acceptance.
@@ -37,6 +65,96 @@ pub enum AcceptanceModel {
     },
     /// Mean tokens per pass, measured at several k.
     ByK(Vec<Length>),
+    /// Counters of an engine.
+    Counts(Counts),
+    /// Alpha follows a Beta law.
+    Beta {
+        /// The law.
+        beta: Beta,
+        /// With what alpha varies.
+        scope: Scope,
+    },
+    /// Easy and hard spans.
+    Markov(Spans),
+    /// Recorded rounds.
+    Trace(Arc<Trace>),
+    /// Chances of ranked candidates, for trees; on a chain those of the first.
+    Ranks(Ranks),
+    /// A service of several workloads.
+    Workloads(Vec<OfWorkload>),
+}
+
+/// What an engine counted: drafting rounds, and how many of them accepted each position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counts {
+    accepted: Vec<u64>,
+    rounds: u64,
+    curve: Curve,
+}
+
+/// Counters that do not fit together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotCounts {
+    /// No round, or no position.
+    #[error("at least one round and one position are due")]
+    Empty,
+    /// A position that was accepted more often than the one before it, or than there were rounds.
+    #[error("position {position} was accepted {accepted} times, and at most {most} rounds came that far")]
+    Rising {
+        /// Counted from 1.
+        position: usize,
+        /// Rounds that accepted it.
+        accepted: u64,
+        /// Rounds that accepted the one before it, or all.
+        most: u64,
+    },
+}
+
+impl Counts {
+    /// Rounds that accepted the first, second, … draft, of so many rounds that drafted (vLLM: `num_accepted_tokens_per_pos`
+    /// and `num_drafts`).
+    ///
+    /// # Errors
+    ///
+    /// [`NotCounts`] for no round, or counts that rise.
+    pub fn new(accepted: Vec<u64>, rounds: u64) -> Result<Self, NotCounts> {
+        if accepted.is_empty() || rounds == 0 {
+            return Err(NotCounts::Empty);
+        }
+        let before = std::iter::once(rounds).chain(accepted.iter().copied());
+        let rising = accepted.iter().zip(before).position(|(here, before)| *here > before);
+        if let Some(at) = rising {
+            let most = if at == 0 { rounds } else { accepted[at - 1] };
+            return Err(NotCounts::Rising { position: at + 1, accepted: accepted[at], most });
+        }
+        let curve = Curve(accepted.iter().map(|&count| count as f64 / rounds as f64).collect());
+        Ok(Self { accepted, rounds, curve })
+    }
+
+    /// Rounds that accepted each position.
+    #[must_use]
+    pub fn accepted(&self) -> &[u64] {
+        &self.accepted
+    }
+
+    /// Rounds that drafted.
+    #[must_use]
+    pub const fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Shares of rounds by position.
+    #[must_use]
+    pub const fn curve(&self) -> &Curve {
+        &self.curve
+    }
+
+    /// For each position how many drafts were tested there and how many passed.
+    #[must_use]
+    pub fn tests(&self) -> Vec<(u64, u64)> {
+        let before = std::iter::once(self.rounds).chain(self.accepted.iter().copied());
+        before.zip(self.accepted.iter().copied()).collect()
+    }
 }
 
 /// Chances that the first i drafts are all accepted, for i = 1, 2, …
@@ -84,6 +202,18 @@ impl Curve {
             Some(*left)
         };
         Ok(Self(chances.iter().scan(1.0, survive).collect()))
+    }
+
+    /// From shares that fall by the way they were computed, but for rounding.
+    #[must_use]
+    pub fn falling(shares: Vec<f64>) -> Self {
+        let mut most = 1.0_f64;
+        let fall = |share: f64| {
+            debug_assert!(share <= most + 1e-9, "{share} after {most}");
+            most = most.min(share);
+            most
+        };
+        Self(shares.into_iter().map(fall).collect())
     }
 
     /// Cumulative shares, first position first.
@@ -136,6 +266,34 @@ impl Length {
     }
 }
 
+impl Acceptance {
+    /// A model that holds at every context, whose source is not stated.
+    #[must_use]
+    pub fn of(model: AcceptanceModel) -> Self {
+        Self { model, by_context: Vec::new(), proposing_share: None, provenance: Provenance::default() }
+    }
+
+    /// Whether it says more of some contexts than of others.
+    #[must_use]
+    pub fn depends_on_context(&self) -> bool {
+        let parts = match &self.model {
+            AcceptanceModel::Workloads(parts) => parts.as_slice(),
+            _ => &[],
+        };
+        !self.by_context.is_empty() || parts.iter().any(|part| part.acceptance.depends_on_context())
+    }
+
+    /// Every model in it that a context or a workload has of its own.
+    #[must_use]
+    pub fn models(&self) -> Vec<&AcceptanceModel> {
+        let own = match &self.model {
+            AcceptanceModel::Workloads(parts) => parts.iter().flat_map(|part| part.acceptance.models()).collect(),
+            other => vec![other],
+        };
+        own.into_iter().chain(self.by_context.iter().map(|at| &at.model)).collect()
+    }
+}
+
 impl AcceptanceModel {
     /// The word of the scenario format.
     #[must_use]
@@ -146,6 +304,12 @@ impl AcceptanceModel {
             Self::MeanLength(_) => AcceptanceKind::MeanLength,
             Self::Rate { .. } => AcceptanceKind::Rate,
             Self::ByK(_) => AcceptanceKind::ByK,
+            Self::Counts(_) => AcceptanceKind::Counts,
+            Self::Beta { .. } => AcceptanceKind::Beta,
+            Self::Markov(_) => AcceptanceKind::Markov,
+            Self::Trace(_) => AcceptanceKind::Trace,
+            Self::Ranks(_) => AcceptanceKind::Ranks,
+            Self::Workloads(_) => AcceptanceKind::Workloads,
         }
     }
 }

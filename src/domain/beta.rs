@@ -23,7 +23,7 @@ pub struct Beta {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NotABeta {
     /// A parameter outside [`Beta::SMALLEST`] to [`Beta::LARGEST`].
-    #[error("a Beta law has a and b from {} to {}, not {a} and {b}", Beta::SMALLEST, Beta::LARGEST)]
+    #[error("a Beta law has a and b from {:?} to {:?}, not {a:?} and {b:?}", Beta::SMALLEST, Beta::LARGEST)]
     Parameters {
         /// Of passing.
         a: f64,

@@ -7,6 +7,7 @@ use crate::domain::drafter::Drafter;
 use crate::domain::engine::{Engine, Profile};
 use crate::domain::model::{Model, Shape};
 use crate::domain::simulate::Simulate;
+use crate::domain::workload::Workload;
 use crate::words::{Roofline, Term};
 
 /// A whole study.
@@ -28,6 +29,8 @@ pub struct Scenario {
     pub tensor_parallel: Vec<u64>,
     /// Drafters, an axis; none: plain decoding only.
     pub drafters: Vec<Drafter>,
+    /// Kinds of requests; none where the study tells none apart.
+    pub workloads: Vec<Workload>,
     /// The numbers swept.
     pub axes: SweepAxes,
     /// Terms left out of the additive form.

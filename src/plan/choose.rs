@@ -1,6 +1,6 @@
 //! The best draft length.
 
-use crate::acceptance::model::Process;
+use crate::acceptance::process::Process;
 use crate::plan::round::{plain_step, round};
 use crate::plan::setup::Setup;
 use crate::plan::speedup::speedup;
@@ -24,7 +24,7 @@ pub struct Choice {
 /// Free drafts that are always accepted, while verification stays bound by memory, gain k + 1:
 ///
 /// ```
-/// use specplan::acceptance::model::Process;
+/// use specplan::acceptance::process::Process;
 /// use specplan::domain::{deployment::MemoryPolicy, drafter::{CostRatio, DraftSource}};
 /// use specplan::domain::engine::{Engine, Profile};
 /// use specplan::plan::{choose::best_k, setup::{Deployment, Drafts, Setup}};

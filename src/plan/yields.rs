@@ -1,7 +1,7 @@
 //! What a drafter's rounds yield, for every acceptance that its scenario sweeps.
 
-pub use crate::acceptance::model::Known;
 use crate::acceptance::model::{process, processes};
+pub use crate::acceptance::process::Known;
 use crate::domain::acceptance::AcceptanceModel;
 use crate::domain::drafter::Drafter;
 use crate::words::AcceptanceKind;
@@ -31,15 +31,15 @@ pub struct Yield {
 /// How many acceptances a drafter's scenario sweeps.
 #[must_use]
 pub fn acceptances(drafter: &Drafter) -> u64 {
-    processes(&drafter.acceptance.model)
+    processes(&drafter.acceptance)
 }
 
-/// The yield of one of them, below [`acceptances`].
+/// The yield of one of them, below [`acceptances`], at a context.
 #[must_use]
-pub fn yields(drafter: &Drafter, index: u64, k: impl Iterator<Item = u64>) -> Yield {
-    let process = process(&drafter.acceptance.model, index);
-    let (tokens_per_pass, known) =
-        k.map(|k| (process.tokens_over_all(k, drafter.acceptance.proposing_share), process.known(k))).unzip();
+pub fn yields(drafter: &Drafter, index: u64, context: u64, k: impl Iterator<Item = u64>) -> Yield {
+    let process = process(&drafter.acceptance, index, context as f64, drafter.tree.as_ref());
+    let share = drafter.acceptance.proposing_share;
+    let (tokens_per_pass, known) = k.map(|k| (process.tokens_over_all(k, share), process.known(k))).unzip();
     let curves = matches!(&drafter.acceptance.model, AcceptanceModel::PerPosition(curves) if curves.len() > 1);
     let acceptance = AcceptanceLabel { kind: process.kind(), curve: curves.then_some(index + 1) };
     Yield { acceptance, alpha: process.alpha(), tokens_per_pass, known }

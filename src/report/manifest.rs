@@ -5,13 +5,14 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::domain::acceptance::{Acceptance, AcceptanceModel, Curve, Length};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Curve, Length, OfWorkload};
 use crate::domain::axis::{Axis, AxisValue, Described};
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::Engine;
 use crate::domain::scenario::Scenario;
 use crate::domain::shape::TreeShape;
 use crate::domain::simulate::Simulate;
+use crate::domain::workload::Workload;
 use crate::report::engine;
 use crate::report::figures::{device, model};
 use crate::report::trust;
@@ -120,6 +121,7 @@ fn resolved(scenario: &Scenario) -> Value {
             "capture_sizes": scenario.limits.capture_sizes,
         },
         "drafters": scenario.drafters.iter().map(drafter).collect::<Vec<_>>(),
+        "workloads": scenario.workloads.iter().map(workload).collect::<Vec<_>>(),
         "sweep": {
             "batch": axis(scenario.axes.batch(), Value::from),
             "k": axis(scenario.axes.k(), Value::from),
@@ -193,7 +195,29 @@ fn acceptance_model(model: &AcceptanceModel) -> Value {
         AcceptanceModel::MeanLength(at) => length(at),
         AcceptanceModel::Rate { k, value } => json!({ "k": k, "value": value.get() }),
         AcceptanceModel::ByK(lengths) => lengths.iter().map(length).collect(),
+        AcceptanceModel::Counts(counts) => {
+            json!({ "accepted_per_position": counts.accepted(), "rounds": counts.rounds() })
+        }
+        AcceptanceModel::Beta { beta, scope } => {
+            json!({ "a": beta.a(), "b": beta.b(), "scope": scope.as_str() })
+        }
+        AcceptanceModel::Markov(spans) => json!({ "alphas": spans.alphas(), "transitions": spans.transitions() }),
+        AcceptanceModel::Trace(trace) => {
+            json!({ "cumulative": trace.curve().survival(), "proposing_share": trace.proposing_share() })
+        }
+        AcceptanceModel::Ranks(ranks) => {
+            json!({ "probabilities": ranks.levels(), "on_all_levels": ranks.deepest().is_none() })
+        }
+        AcceptanceModel::Workloads(parts) => parts.iter().map(of_workload).collect(),
     }
+}
+
+fn of_workload(part: &OfWorkload) -> Value {
+    json!({ "label": part.label, "tokens": part.tokens, "acceptance": acceptance(&part.acceptance) })
+}
+
+fn at_context(at: &AtContext) -> Value {
+    json!({ "context": at.context, at.model.kind().as_str(): acceptance_model(&at.model) })
 }
 
 fn acceptance(acceptance: &Acceptance) -> Value {
@@ -201,6 +225,7 @@ fn acceptance(acceptance: &Acceptance) -> Value {
     let kind = acceptance.model.kind();
     json!({
         kind.as_str(): acceptance_model(&acceptance.model),
+        "by_context": acceptance.by_context.iter().map(at_context).collect::<Vec<_>>(),
         "proposing_share": acceptance.proposing_share.map(Probability::get),
         "provenance": {
             "dataset": provenance.dataset,
@@ -209,6 +234,10 @@ fn acceptance(acceptance: &Acceptance) -> Value {
             "note": provenance.note,
         },
     })
+}
+
+fn workload(workload: &Workload) -> Value {
+    json!({ "label": workload.label, "share": workload.share.get(), "output": workload.output })
 }
 
 fn simulate(simulate: &Simulate) -> Value {

@@ -28,18 +28,23 @@ pub fn run<R: Send, E: Send>(
 /// The rows of a tile.
 ///
 /// Step times are worked out once for each (context, batch, k) and tokens once for each
-/// (acceptance, k); a row joins the two. Without a drafter a pass yields one token.
+/// (acceptance, k), and for each context where acceptance depends on it; a row joins the two. Without a drafter a pass yields one token.
 #[must_use]
 pub fn rows<'g>(grid: &'g Grid<'_>, tile: &Tile) -> Vec<Row<'g>> {
     let block = &grid.blocks[tile.block];
-    let yields: Vec<Option<Yield>> = tile.acceptance.clone().map(|index| yield_of(block, tile, index)).collect();
+    let yields = |context| tile.acceptance.clone().map(|index| yield_of(block, tile, index, context)).collect();
+    let varies = block.drafter.is_some_and(|drafter| drafter.acceptance.depends_on_context());
+    let mut yields_here: Vec<Option<Yield>> = Vec::new();
     let mut rows = Vec::with_capacity(tile.rows() as usize);
     for context in tile.context.clone().map(|index| grid.context.get(index)) {
+        if varies || yields_here.is_empty() {
+            yields_here = yields(context);
+        }
         for batch in tile.batch.clone().map(|index| grid.batch.get(index)) {
             let at = Place { block, batch, context };
             // Where drafts are looked up, what is verified depends on what is accepted.
             let shared = if block.setup.looks_up() { None } else { Some(at.costs(tile, None)) };
-            for yielded in &yields {
+            for yielded in &yields_here {
                 let own = || at.costs(tile, yielded.as_ref());
                 match (&shared, yielded) {
                     (Some(costs), None) => rows.extend_from_slice(costs),
@@ -53,9 +58,9 @@ pub fn rows<'g>(grid: &'g Grid<'_>, tile: &Tile) -> Vec<Row<'g>> {
     rows
 }
 
-/// What the rounds of a tile yield under one acceptance; none without a drafter.
-fn yield_of(block: &Block<'_>, tile: &Tile, index: u64) -> Option<Yield> {
-    Some(yields(block.drafter?, index, tile.k.clone().map(|k| block.k.get(k))))
+/// What the rounds of a tile yield under one acceptance at a context; none without a drafter.
+fn yield_of(block: &Block<'_>, tile: &Tile, index: u64, context: u64) -> Option<Yield> {
+    Some(yields(block.drafter?, index, context, tile.k.clone().map(|k| block.k.get(k))))
 }
 
 /// One batch and context of a block.

@@ -267,7 +267,7 @@ fn the_hardest_files_are_refused_by_name_only() {
     assert_eq!(ran.code, 3);
     let codes: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("error")).collect();
     assert!(codes.len() > 1 && codes.iter().all(|line| line.starts_with("error[not-built-yet]")), "{codes:#?}");
-    for named in ["`drafters.eagle-tree.acceptance.ranks`", "`workloads`"] {
+    for named in ["`workloads.chat.prefix_hit`", "`workloads.code.prompt`"] {
         assert!(ran.stderr.contains(named), "{named} in {}", ran.stderr);
     }
 }

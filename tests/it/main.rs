@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
 #![expect(clippy::disallowed_methods, reason = "tests set their own files up")]
 
+mod acceptance_models;
 mod additive;
 mod architecture;
 mod bad_inputs;

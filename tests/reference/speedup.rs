@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use serde_json::{Value, json};
 use specplan::acceptance::chain::expected_tokens;
-use specplan::acceptance::model::Process;
+use specplan::acceptance::process::Process;
 use specplan::cost::ops::distinct_experts;
 use specplan::cost::pass::pass;
 use specplan::cost::pricing::Pricing;
