@@ -15,6 +15,7 @@ mod progress;
 mod publish;
 mod simulate;
 mod streams;
+mod subjects;
 mod sweep;
 mod validate;
 

@@ -3,6 +3,7 @@
 pub mod capacity;
 pub mod choose;
 pub mod point;
+pub mod ragged;
 pub mod round;
 pub mod setup;
 pub mod speedup;

@@ -4,6 +4,7 @@
 //! name, since a generator that may change between versions would change published results.
 
 use rand_core::{Rng, SeedableRng};
+use rand_distr::Distribution;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sha2::{Digest, Sha256};
 
@@ -23,10 +24,27 @@ impl Generator {
         self.0.next_u64()
     }
 
+    /// A number that follows a Beta law.
+    pub fn beta(&mut self, law: &BetaLaw) -> f64 {
+        law.0.sample(&mut self.0)
+    }
+
     /// A uniform number in [0, 1): the upper 53 bits over 2^53.
     pub fn uniform(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
         (self.next_u64() >> 11) as f64 * STEP
+    }
+}
+
+/// A Beta law ready to draw from, by Cheng's algorithms (1978).
+#[derive(Clone, Copy, Debug)]
+pub struct BetaLaw(rand_distr::Beta<f64>);
+
+impl BetaLaw {
+    /// A law by its parameters; none unless both are above 0.
+    #[must_use]
+    pub fn new(a: f64, b: f64) -> Option<Self> {
+        rand_distr::Beta::new(a, b).ok().map(Self)
     }
 }
 

@@ -53,9 +53,11 @@ macro_rules! words {
     };
 }
 
+mod estimated;
 mod measured;
 mod output;
 
+pub use estimated::Estimated;
 pub use measured::{Class, MeasuredDrafter, Policy};
 pub use output::{ColorChoice, FileForm, Format};
 

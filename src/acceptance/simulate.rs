@@ -1,79 +1,14 @@
 //! Monte Carlo of the accept/reject rule and of rounds, with intervals: a second method beside the
 //! closed forms, and the study that shows the rule exact.
 //!
-//! Sources: Leviathan et al. 2023 (arXiv 2211.17192), section 2.3 and Equation 1; Wilson 1927, "Probable
-//! inference, the law of succession, and statistical inference", for the interval of a share.
+//! Source: Leviathan et al. 2023 (arXiv 2211.17192), section 2.3 and Equation 1.
 
+use crate::acceptance::estimate::{Estimate, FEW, Z, wilson};
 use crate::acceptance::exact::test_chance;
+use crate::acceptance::sampler::{Test, Urn};
 use crate::domain::law::{Law, Pair};
 use crate::rng::Generator;
 use crate::units::Probability;
-
-/// The standard normal's 97.5 % point: two-sided 95 %.
-const Z: f64 = 1.959_963_984_540_054;
-
-/// Fewer rounds than this beside the most common kind say little about how they vary.
-const FEW: u64 = 10;
-
-/// Wilson's interval of a share among n, within [0, 1] and ending there at a share of 0 or 1.
-fn wilson(share: f64, n: f64) -> (f64, f64) {
-    let middle = share + Z * Z / (2.0 * n);
-    let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + Z * Z / n;
-    // At either end the two halves are equal in exact arithmetic; rounding must not leave [0, 1].
-    let low = if share <= 0.0 { 0.0 } else { (middle - spread) / scale };
-    let high = if share >= 1.0 { 1.0 } else { (middle + spread) / scale };
-    (low, high)
-}
-
-/// An estimate and its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// The estimate.
-    pub value: f64,
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-impl Estimate {
-    /// A share of trials with Wilson's score interval, which unlike Wald's keeps a width at 0 and 1.
-    ///
-    /// # Formula
-    ///
-    /// ```text
-    /// (p + z^2/2n ± z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n)     p = hits / trials
-    /// ```
-    ///
-    /// `None` without a trial.
-    ///
-    /// # Examples
-    ///
-    /// No hit in 10 trials leaves 0 to `z^2 / (10 + z^2)`, with z^2 = 3.8415:
-    ///
-    /// ```
-    /// use specplan::acceptance::simulate::Estimate;
-    /// let none = Estimate::share(0, 10).unwrap();
-    /// assert_eq!((none.value, none.low), (0.0, 0.0));
-    /// assert!((none.high - 3.8415 / 13.8415).abs() < 1e-5);
-    /// ```
-    #[must_use]
-    pub fn share(hits: u64, trials: u64) -> Option<Self> {
-        if trials == 0 || hits > trials {
-            return None;
-        }
-        let value = hits as f64 / trials as f64;
-        let (low, high) = wilson(value, trials as f64);
-        Some(Self { value, low, high })
-    }
-
-    /// Whether a value lies within the interval.
-    #[must_use]
-    pub fn covers(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-}
 
 /// What trials of the rule gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,40 +85,16 @@ pub fn rule(pair: &Pair, trials: u64, generator: &mut Generator) -> RuleTrials {
     let drafts = Urn::new(pair.q());
     // Without a residual p = q, and no draft is rejected.
     let replacements = Urn::new(pair.residual().as_ref().unwrap_or(pair.p()));
-    let chances: Vec<f64> =
-        pair.p().chances().iter().zip(pair.q().chances()).map(|(&p, &q)| test_chance(p, q)).collect();
-    let mut seen = RuleTrials { emitted: vec![0; chances.len()], accepted: 0, trials };
+    let tests: Vec<Test> =
+        pair.p().chances().iter().zip(pair.q().chances()).map(|(&p, &q)| Test::new(test_chance(p, q))).collect();
+    let mut seen = RuleTrials { emitted: vec![0; tests.len()], accepted: 0, trials };
     for _ in 0..trials {
         let draft = drafts.draw(generator);
-        let accepted = generator.uniform() < chances[draft];
+        let accepted = tests[draft].passes(generator);
         seen.accepted += u64::from(accepted);
         seen.emitted[if accepted { draft } else { replacements.draw(generator) }] += 1;
     }
     seen
-}
-
-/// A law ready to draw from.
-struct Urn {
-    /// The chance of each token or one before it.
-    cumulative: Vec<f64>,
-    /// The last token with any chance: where rounding left the sum short of a draw.
-    last: usize,
-}
-
-impl Urn {
-    fn new(law: &Law) -> Self {
-        let cumulative = law.chances().iter().scan(0.0, |sum, chance| {
-            *sum += chance;
-            Some(*sum)
-        });
-        let last = law.chances().iter().rposition(|&chance| chance > 0.0).unwrap_or(0);
-        Self { cumulative: cumulative.collect(), last }
-    }
-
-    fn draw(&self, generator: &mut Generator) -> usize {
-        let uniform = generator.uniform();
-        self.cumulative.partition_point(|&up_to| up_to <= uniform).min(self.last)
-    }
 }
 
 /// What simulated rounds gave: `by_accepted[j]` rounds accepted j of their drafts, up to the largest j
@@ -195,11 +106,39 @@ pub struct RoundTrials {
 }
 
 impl RoundTrials {
+    /// Adds a round.
+    pub(super) fn count(&mut self, accepted: usize) {
+        if accepted >= self.by_accepted.len() {
+            self.by_accepted.resize(accepted + 1, 0);
+        }
+        self.by_accepted[accepted] += 1;
+    }
+
     /// Adds other rounds of the same kind.
     pub fn absorb(&mut self, other: &Self) {
         let longest = self.by_accepted.len().max(other.by_accepted.len());
         self.by_accepted.resize(longest, 0);
         self.by_accepted.iter_mut().zip(&other.by_accepted).for_each(|(count, more)| *count += more);
+    }
+
+    /// What the same rounds would have accepted of k drafts, k at most the one they had: one run serves every k.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use specplan::acceptance::simulate::RoundTrials;
+    /// let long = RoundTrials { by_accepted: vec![5, 3, 2, 1] };
+    /// assert_eq!(long.cut(1).by_accepted, [5, 6]);
+    /// ```
+    #[must_use]
+    pub fn cut(&self, k: u64) -> Self {
+        let kept = usize::try_from(k).map_or(self.by_accepted.len(), |k| k.saturating_add(1));
+        let mut by_accepted: Vec<u64> = self.by_accepted.iter().copied().take(kept).collect();
+        let beyond: u64 = self.by_accepted.iter().skip(kept).sum();
+        if let Some(last) = by_accepted.last_mut() {
+            *last += beyond;
+        }
+        Self { by_accepted }
     }
 
     /// Rounds in all.
@@ -234,7 +173,7 @@ impl RoundTrials {
         }
         let counts = || self.by_accepted.iter().enumerate().map(|(j, &count)| (j as f64 + 1.0, count as f64));
         let value = counts().map(|(tokens, count)| tokens * count).sum::<f64>() / rounds;
-        if self.rounds() - self.by_accepted.iter().max().copied().unwrap_or(0) < FEW {
+        if self.rounds() - self.by_accepted.iter().max().copied().unwrap_or(0) < FEW as u64 {
             let share = if k == 0 { 0.0 } else { (value - 1.0) / k as f64 };
             let (low, high) = wilson(share, rounds);
             return Some(Estimate { value, low: 1.0 + k as f64 * low, high: 1.0 + k as f64 * high });
@@ -246,18 +185,14 @@ impl RoundTrials {
 }
 
 /// Rounds of k drafts, each accepted with chance alpha given all before it were, until the first
-/// rejection.
+/// rejection: the plain way, a test for each draft, that checks the fast one.
 #[must_use]
 pub fn rounds(alpha: Probability, k: u64, rounds: u64, generator: &mut Generator) -> RoundTrials {
-    let mut by_accepted = Vec::new();
+    let mut seen = RoundTrials::default();
     for _ in 0..rounds {
-        let accepted = (0..k).take_while(|_| generator.uniform() < alpha.get()).count();
-        if accepted >= by_accepted.len() {
-            by_accepted.resize(accepted + 1, 0);
-        }
-        by_accepted[accepted] += 1;
+        seen.count((0..k).take_while(|_| generator.uniform() < alpha.get()).count());
     }
-    RoundTrials { by_accepted }
+    seen
 }
 
 #[cfg(test)]

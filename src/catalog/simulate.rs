@@ -1,59 +1,134 @@
 //! `[simulate]` into a [`Simulate`] and a seed.
 
-use crate::catalog::node::Node;
+use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many};
-use crate::catalog::values::{LARGEST_INTEGER, integer, integer_axis, probability};
+use crate::catalog::values::{LARGEST_INTEGER, integer, integer_axis, number, probability};
 use crate::diagnostic::Diagnostic;
 use crate::domain::law::{Law, Pair};
-use crate::domain::simulate::Simulate;
+use crate::domain::simulate::{Laws, Simulate};
 use crate::units::Probability;
 
-const KEYS: Keys = Keys::all(&["rounds", "alpha", "k", "p", "q", "seed"]);
-/// What is simulated when the scenario does not say.
-const DEFAULT_ROUNDS: u64 = 200_000;
-const DEFAULT_K: [u64; 4] = [1, 2, 4, 8];
+const KEYS: Keys =
+    Keys::all(&["rounds", "alpha", "k", "batch", "tokens", "p", "q", "start", "temperature", "drafts", "seed"]);
 /// Longer rounds would fill tables with counts that never come up.
 const LARGEST_K: u64 = 10_000;
 /// Draft lengths of one study.
 const MOST_K: u64 = 64;
+/// Batches of one study, and sequences in one of them.
+const MOST_BATCHES: u64 = 16;
+const LARGEST_BATCH: u64 = 1024;
+/// Longer outputs tell nothing more: the end effect is gone.
+const MOST_TOKENS: u64 = 4096;
+/// Drafts for one position, whose orders are followed one by one.
+const MOST_DRAFTS: u64 = 16;
+const MOST_TEMPERATURES: usize = 16;
 const HINT: &str = "p and q give each token of one vocabulary its chance; each sums to 1, within 1e-9";
 /// A year of simulation.
 const MOST_ROUNDS: u64 = 1_000_000_000_000_000;
 
 /// Reads the section; the seed is apart, since every command has one.
 pub(super) fn simulate(node: &Node, problems: &mut Problems) -> Option<(Simulate, Option<u64>)> {
+    let default = Simulate::default();
     let mut fields = Fields::open(node, &KEYS, problems)?;
     let rounds = fields.optional("rounds", |node, problems| integer(node, problems, 1, MOST_ROUNDS));
     let alpha = fields.optional("alpha", probability);
-    let k = fields.optional("k", draft_lengths);
-    let p = fields.optional("p", law);
-    let q = fields.optional("q", law);
+    let k = fields.optional("k", |node, problems| few(node, problems, (0, LARGEST_K), MOST_K, "draft lengths"));
+    let batch =
+        fields.optional("batch", |node, problems| few(node, problems, (1, LARGEST_BATCH), MOST_BATCHES, "batches"));
+    let tokens = fields.optional("tokens", |node, problems| integer(node, problems, 1, MOST_TOKENS));
+    let temperature = fields.optional("temperature", temperatures);
+    let drafts = fields.optional("drafts", |node, problems| integer(node, problems, 1, MOST_DRAFTS));
     let seed = fields.optional("seed", |node, problems| integer(node, problems, 0, LARGEST_INTEGER));
-    let laws = match (p?, q?) {
-        (Some(p), Some(q)) => Some(laws(node, problems, p, q)?),
-        (None, None) => None,
+    let laws = laws(node, problems);
+    let laws = laws?;
+    if let (None, Some(idle)) = (&laws, node.get("temperature").or_else(|| node.get("drafts"))) {
+        let found = Diagnostic::error("conflict", format!("`{}` is of laws, and there are none", idle.path));
+        return problems.report(found.at(&idle.place).hint("give p and q, or leave it out"));
+    }
+    let simulate = Simulate {
+        rounds: rounds?.unwrap_or(default.rounds),
+        alpha: alpha?,
+        k: k?.unwrap_or(default.k),
+        batch: batch?.unwrap_or_default(),
+        tokens: tokens?.unwrap_or(default.tokens),
+        laws,
+        temperature: temperature?.unwrap_or_default(),
+        drafts: drafts?.unwrap_or(1),
+    };
+    Some((simulate, seed?))
+}
+
+/// A short list of whole numbers.
+fn few(node: &Node, problems: &mut Problems, of: (u64, u64), most: u64, what: &str) -> Option<Vec<u64>> {
+    let axis = integer_axis(node, problems, of.0, of.1)?;
+    if axis.len() > most {
+        let found = Diagnostic::error("out-of-range", format!("`{}` has {} {what}", node.path, axis.len()));
+        return problems.report(found.at(&node.place).hint(format!("simulate {most} of them at most")));
+    }
+    Some(axis.iter().collect())
+}
+
+fn temperatures(node: &Node, problems: &mut Problems) -> Option<Vec<f64>> {
+    let all = one_or_many(node, problems, |node, problems| number(node, problems, 0.0))?;
+    if all.len() > MOST_TEMPERATURES {
+        let found = Diagnostic::error("out-of-range", format!("`{}` has {} values", node.path, all.len()));
+        return problems.report(found.at(&node.place).hint(format!("{MOST_TEMPERATURES} temperatures at most")));
+    }
+    Some(all)
+}
+
+/// `p` and `q`, each a law, or a list of laws by the token before; nothing is `Some(None)`.
+fn laws(node: &Node, problems: &mut Problems) -> Option<Option<Laws>> {
+    let (p, q) = match (node.get("p"), node.get("q")) {
+        (Some(p), Some(q)) => (p, q),
+        (None, None) => return Some(None),
         _ => {
             let found = Diagnostic::error("missing-key", format!("`{}` has only one of `p` and `q`", node.path));
             return problems
                 .report(found.at(&node.place).hint("the rule needs the target's law p and the drafter's q"));
         }
     };
-    let simulate = Simulate {
-        rounds: rounds?.unwrap_or(DEFAULT_ROUNDS),
-        alpha: alpha?,
-        k: k?.unwrap_or_else(|| DEFAULT_K.to_vec()),
-        laws,
+    let nested = |node: &Node| matches!(&node.value, Value::List(items) if items.iter().any(|item| matches!(item.value, Value::List(_))));
+    let all = |of: &Node, problems: &mut Problems| {
+        if nested(of) { one_or_many(of, problems, law) } else { law(of, problems).map(|law| vec![law]) }
     };
-    Some((simulate, seed?))
+    let (p_laws, q_laws) = (all(p, problems), all(q, problems));
+    let (p_laws, q_laws) = (p_laws?, q_laws?);
+    let pairs: Result<Vec<Pair>, _> =
+        p_laws.iter().cloned().zip(q_laws.iter().cloned()).map(|(p, q)| Pair::new(p, q)).collect();
+    let typed = [p, q].into_iter().find(|law| law.place.source.command_line);
+    let place = typed.unwrap_or(q).place.clone();
+    let conflict = |problems: &mut Problems, message: String| {
+        problems.report(Diagnostic::error("conflict", format!("`{}`: {message}", node.path)).at(&place).hint(HINT))
+    };
+    let mut pairs = match pairs {
+        Ok(pairs) => pairs,
+        Err(error) => return conflict(problems, error.to_string()),
+    };
+    let tokens = pairs.first().map_or(0, |pair| pair.p().chances().len());
+    match (nested(p), nested(q)) {
+        (false, false) => start(node, problems, 0).and_then(|_| pairs.pop()).map(|pair| Some(Laws::Same(pair))),
+        (true, true) if p_laws.len() == tokens && q_laws.len() == tokens => {
+            let start = start(node, problems, tokens)?;
+            Some(Some(Laws::After { pairs, start }))
+        }
+        (true, true) => {
+            let message =
+                format!("{} and {} laws after {tokens} tokens: one after each is due", p_laws.len(), q_laws.len());
+            conflict(problems, message)
+        }
+        _ => conflict(problems, "one of p and q is a law, the other a list of laws".to_owned()),
+    }
 }
 
-fn draft_lengths(node: &Node, problems: &mut Problems) -> Option<Vec<u64>> {
-    let axis = integer_axis(node, problems, 0, LARGEST_K)?;
-    if axis.len() > MOST_K {
-        let found = Diagnostic::error("out-of-range", format!("`{}` has {} draft lengths", node.path, axis.len()));
-        return problems.report(found.at(&node.place).hint(format!("simulate {MOST_K} of them at most")));
+/// The token that a round starts after; only where laws depend on it.
+fn start(node: &Node, problems: &mut Problems, tokens: usize) -> Option<usize> {
+    let Some(given) = node.get("start") else { return Some(0) };
+    if tokens == 0 {
+        let found = Diagnostic::error("conflict", format!("`{}` plays no part: laws are always alike", given.path));
+        return problems.report(found.at(&given.place).hint("leave it out, or give a law after each token"));
     }
-    Some(axis.iter().collect())
+    integer(given, problems, 0, tokens as u64 - 1).map(|start| start as usize)
 }
 
 fn law(node: &Node, problems: &mut Problems) -> Option<Law> {
@@ -63,17 +138,6 @@ fn law(node: &Node, problems: &mut Problems) -> Option<Law> {
         Err(error) => {
             let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
             problems.report(found.hint(HINT))
-        }
-    }
-}
-
-fn laws(node: &Node, problems: &mut Problems, p: Law, q: Law) -> Option<Pair> {
-    match Pair::new(p, q) {
-        Ok(pair) => Some(pair),
-        Err(error) => {
-            let typed = |key| node.get(key).filter(|law| law.place.source.command_line);
-            let place = typed("p").or_else(|| node.get("q")).unwrap_or(node).place.clone();
-            problems.report(Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&place).hint(HINT))
         }
     }
 }

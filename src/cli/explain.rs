@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::acceptance::model::{process, processes};
 use crate::acceptance::process::{Known, Process};
 use crate::catalog::load::Loaded;
 use crate::cli::args::ExplainArgs;
@@ -15,6 +14,7 @@ use crate::diagnostic::nearest;
 use crate::plan::capacity::full;
 use crate::plan::choose::best_k;
 use crate::plan::point::Point;
+use crate::plan::yields::{acceptances, process_of};
 use crate::report::chart;
 use crate::report::explanation::{self, Explained};
 use crate::report::manifest::manifest;
@@ -88,9 +88,7 @@ fn block<'g, 's>(args: &ExplainArgs, grid: &'g Grid<'s>) -> Result<&'g Block<'s>
 fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<Explained, Error> {
     let batch = args.batch.unwrap_or_else(|| grid.batch.get(0));
     let context = args.context.unwrap_or_else(|| grid.context.get(0));
-    let process = block.drafter.map(|drafter| {
-        process(&drafter.acceptance, processes(&drafter.acceptance) - 1, context as f64, drafter.tree.as_ref())
-    });
+    let process = block.drafter.map(|drafter| process_of(drafter, acceptances(drafter) - 1, context));
     let process = match (process, args.alpha) {
         (Some(_), Some(alpha)) => Some(Process::Iid { alpha }),
         (process, _) => process,

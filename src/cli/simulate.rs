@@ -1,11 +1,11 @@
-//! `specplan simulate`: the accept/reject rule and rounds by Monte Carlo, beside theory.
+//! `specplan simulate`: acceptance, whole sequences and the accept/reject rule by Monte Carlo, beside theory.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::acceptance::study::{Study, study, trials};
+use crate::acceptance::study::{Study, Subject, draws, study};
 use crate::catalog::load::Loaded;
 use crate::cli::args::SimulateArgs;
 use crate::cli::error::Error;
@@ -13,26 +13,36 @@ use crate::cli::files::Results;
 use crate::cli::forms::Forms;
 use crate::cli::opening::{inputs, open};
 use crate::cli::publish::publish;
+use crate::cli::subjects::{Priced, subjects};
 use crate::cli::{progress, stop_on_signal, terminal};
-use crate::diagnostic::Diagnostic;
 use crate::domain::simulate::Simulate;
 use crate::parallel::{Failure, Outcome};
 use crate::report::chart;
 use crate::report::manifest::manifest;
-use crate::report::simulation::{self, Line};
+use crate::report::simulation;
+use crate::report::simulation::lines::{Line, Simulated, lines};
 use crate::report::table::{self, Style};
 use crate::words::Format;
 
 pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.output.write)?;
     let loaded = open(&args.common)?;
-    let simulate = section(&loaded)?;
+    let Priced { simulate, simulated, priced } = subjects(&loaded)?;
     let stop = stop_on_signal()?;
     let results = forms.open(&args.output.out, &loaded.scenario.name, "simulate", args.common.quiet)?;
-    let study = run(args, simulate, loaded.scenario.seed, &stop)?;
-    let lines = simulation::lines(simulate, &study);
-    let manifest = described(&loaded, simulate);
-    let output = Output { args, loaded: &loaded, simulate, study: &study, lines: &lines, manifest: &manifest };
+    let study = run(args, &simulate, &simulated, loaded.scenario.seed, &stop)?;
+    let lines = lines(&simulate, &simulated, &study);
+    let manifest = described(&loaded, &simulated);
+    let output = Output {
+        args,
+        loaded: &loaded,
+        simulate: &simulate,
+        simulated: &simulated,
+        priced: &priced,
+        study: &study,
+        lines: &lines,
+        manifest: &manifest,
+    };
     let published = match results {
         Some(results) => Some(output.files(results, &forms, &stop)?),
         None => None,
@@ -44,19 +54,17 @@ pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
     shown
 }
 
-/// What is to be simulated: p and q, an alpha, or both.
-fn section(loaded: &Loaded) -> Result<&Simulate, Error> {
-    let section = loaded.scenario.simulate.as_ref();
-    section.filter(|simulate| simulate.alpha.is_some() || simulate.laws.is_some()).ok_or_else(|| {
-        let found = Diagnostic::error("missing-key", "there is nothing to simulate".to_owned()).at(&loaded.root);
-        let hint = "give [simulate] an alpha (and k) for rounds, p and q for the accept/reject rule, or both";
-        Error::Input(vec![found.hint(hint)])
-    })
-}
-
-fn run(args: &SimulateArgs, simulate: &Simulate, seed: u64, stop: &AtomicBool) -> Result<Study, Error> {
-    let bar = progress::bar(u64::try_from(trials(simulate)).unwrap_or(u64::MAX), args.common.quiet);
-    let ended = study(simulate, seed, args.common.threads(), stop, |made| bar.inc(made));
+fn run(
+    args: &SimulateArgs,
+    simulate: &Simulate,
+    simulated: &[Simulated],
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Study, Error> {
+    let subjects: Vec<Subject> = simulated.iter().map(|one| one.subject.clone()).collect();
+    let all = u64::try_from(draws(simulate, &subjects)).unwrap_or(u64::MAX);
+    let bar = progress::bar(all, args.common.quiet);
+    let ended = study(simulate, &subjects, seed, args.common.threads(), stop, |made| bar.inc(made));
     bar.finish_and_clear();
     match ended {
         Ok((Outcome::Finished, study)) => Ok(study),
@@ -67,13 +75,15 @@ fn run(args: &SimulateArgs, simulate: &Simulate, seed: u64, stop: &AtomicBool) -
 }
 
 /// The manifest, with what a simulation assumes in place of what prices assume.
-fn described(loaded: &Loaded, simulate: &Simulate) -> Value {
+fn described(loaded: &Loaded, simulated: &[Simulated]) -> Value {
     let mut manifest = manifest("simulate", &loaded.scenario, &inputs(loaded), &json!({}));
     manifest["assumptions"] = json!([
         "a draft x from q is accepted with chance min(1, p(x) / q(x)), else replaced from norm(max(0, p - q))",
-        "rounds: each of k drafts is accepted with chance alpha, given all before it were; one more token follows",
+        "a round accepts drafts until the first rejection; one more token follows",
+        "sequences of a batch are independent of each other, equally long, and at one context; recorded requests are replayed \
+         in proportion to their tokens from a round at random",
     ]);
-    manifest["trust"] = simulation::trust(simulate).into();
+    manifest["trust"] = simulation::trust(simulated).into();
     manifest
 }
 
@@ -82,6 +92,8 @@ struct Output<'a> {
     args: &'a SimulateArgs,
     loaded: &'a Loaded,
     simulate: &'a Simulate,
+    simulated: &'a [Simulated],
+    priced: &'a str,
     study: &'a Study,
     lines: &'a [Line],
     manifest: &'a Value,
@@ -108,7 +120,7 @@ impl Output<'_> {
         if forms.json {
             results.add("json", &self.json())?;
         }
-        let charts = chart::study::charts(self.simulate, self.study, &self.loaded.scenario.title);
+        let charts = chart::study::charts(self.simulate, self.simulated, self.study, &self.loaded.scenario.title);
         for form in &forms.charts {
             for chart in &charts {
                 if stop.load(Ordering::Relaxed) {
@@ -123,8 +135,9 @@ impl Output<'_> {
 
     fn show(&self) -> Result<(), Error> {
         let title = &self.loaded.scenario.title;
-        let trust = simulation::trust(self.simulate);
-        let page = |style| table::page(title, &simulation::text(self.simulate, self.lines, style), &trust, style);
+        let trust = simulation::trust(self.simulated);
+        let page =
+            |style| table::page(title, &simulation::text(self.simulate, self.lines, self.priced, style), &trust, style);
         match self.args.output.format {
             Format::Text => return terminal::print(page(Style::Plain).as_bytes()),
             Format::Md => return terminal::print(page(Style::Markdown).as_bytes()),

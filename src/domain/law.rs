@@ -143,4 +143,9 @@ impl Pair {
     pub(crate) fn with_target(self, p: Law) -> Self {
         Self { p, ..self }
     }
+
+    /// Another drafter over the same tokens.
+    pub(crate) fn with_drafter(self, q: Law) -> Self {
+        Self { q, ..self }
+    }
 }

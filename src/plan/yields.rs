@@ -2,6 +2,7 @@
 
 use crate::acceptance::model::{process, processes};
 pub use crate::acceptance::process::Known;
+use crate::acceptance::process::Process;
 use crate::domain::acceptance::AcceptanceModel;
 use crate::domain::drafter::Drafter;
 use crate::words::AcceptanceKind;
@@ -37,12 +38,18 @@ pub fn acceptances(drafter: &Drafter) -> u64 {
 /// The yield of one of them, below [`acceptances`], at a context.
 #[must_use]
 pub fn yields(drafter: &Drafter, index: u64, context: u64, k: impl Iterator<Item = u64>) -> Yield {
-    let process = process(&drafter.acceptance, index, context as f64, drafter.tree.as_ref());
+    let process = process_of(drafter, index, context);
     let share = drafter.acceptance.proposing_share;
     let (tokens_per_pass, known) = k.map(|k| (process.tokens_over_all(k, share), process.known(k))).unzip();
     let curves = matches!(&drafter.acceptance.model, AcceptanceModel::PerPosition(curves) if curves.len() > 1);
     let acceptance = AcceptanceLabel { kind: process.kind(), curve: curves.then_some(index + 1) };
     Yield { acceptance, alpha: process.alpha(), tokens_per_pass, known }
+}
+
+/// The acceptance process of one of them at a context.
+#[must_use]
+pub fn process_of(drafter: &Drafter, index: u64, context: u64) -> Process {
+    process(&drafter.acceptance, index, context as f64, drafter.tree.as_ref())
 }
 
 /// The share of sequences that propose any draft in a round of a drafter that looks drafts up, where it

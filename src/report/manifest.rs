@@ -9,9 +9,10 @@ use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Curve, L
 use crate::domain::axis::{Axis, AxisValue, Described};
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::Engine;
+use crate::domain::law::{Law, Pair};
 use crate::domain::scenario::Scenario;
 use crate::domain::shape::TreeShape;
-use crate::domain::simulate::Simulate;
+use crate::domain::simulate::{Laws, Simulate};
 use crate::domain::workload::Workload;
 use crate::report::engine;
 use crate::report::figures::{device, model};
@@ -240,12 +241,23 @@ fn workload(workload: &Workload) -> Value {
     json!({ "label": workload.label, "share": workload.share.get(), "output": workload.output })
 }
 
+fn spelled(laws: &Laws, of: fn(&Pair) -> &Law) -> Value {
+    match laws {
+        Laws::Same(pair) => json!(of(pair).chances()),
+        Laws::After { pairs, .. } => pairs.iter().map(|pair| of(pair).chances()).collect(),
+    }
+}
+
 fn simulate(simulate: &Simulate) -> Value {
     json!({
         "rounds": simulate.rounds,
         "alpha": simulate.alpha.map(Probability::get),
         "k": simulate.k,
-        "p": simulate.laws.as_ref().map(|laws| laws.p().chances()),
-        "q": simulate.laws.as_ref().map(|laws| laws.q().chances()),
+        "batch": simulate.batch,
+        "tokens": simulate.tokens,
+        "p": simulate.laws.as_ref().map(|laws| spelled(laws, Pair::p)),
+        "q": simulate.laws.as_ref().map(|laws| spelled(laws, Pair::q)),
+        "temperature": simulate.temperature,
+        "drafts": simulate.drafts,
     })
 }

@@ -10,6 +10,7 @@ mod catalog;
 mod catalog_list;
 mod catalog_names;
 mod cli;
+mod coverage;
 mod deployment;
 mod drafters;
 mod exercises;

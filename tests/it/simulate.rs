@@ -81,6 +81,75 @@ fn few_or_equal_rounds_leave_a_wide_interval() {
     for set in [["simulate.rounds=2000", "simulate.alpha=0.999999"], ["simulate.rounds=1", "simulate.alpha=0.7"]] {
         let all = ["simulate", "--write", "none", "--set", set[0], "--set", set[1]];
         let ran = run_well(folder.path(), &all);
-        assert!(ran.stdout.contains("0 of these 11 intervals miss theory"), "{}", ran.stdout);
+        let (_, rounds) = ran.stdout.split_once("Tokens per pass").unwrap();
+        let (table, _) = rounds.split_once("intervals miss").unwrap();
+        assert!(!table.contains('*'), "{}", ran.stdout);
     }
+}
+
+/// Every way to draft from two laws, by temperature; figures of the verified cases of the rule: acceptance 0.79 drawn,
+/// 0.25 of the likeliest token, 0.24 of equal draws; two drafts 0.9475 and 0.9661 at best. At temperature 0 the target
+/// emits token 0 and the drafter token 1.
+#[test]
+fn laws_are_compared_by_temperature_and_number_of_drafts() {
+    let folder = folder();
+    let set = ["--set", "simulate.temperature=[0, 1]", "--set", "simulate.drafts=2"];
+    let ran =
+        run_well(folder.path(), &[&["simulate", "--write", "none", "--format", "csv", "--quiet"][..], &set].concat());
+    let theory = |estimate: &str, temperature: &str| -> f64 {
+        let here =
+            |line: &&str| line.starts_with(&format!("{estimate},")) && line.split(',').nth(13) == Some(temperature);
+        let line =
+            ran.stdout.lines().find(here).unwrap_or_else(|| panic!("{estimate} at {temperature}: {}", ran.stdout));
+        line.split(',').nth(4).unwrap().parse().unwrap()
+    };
+    let expected = [
+        ("acceptance_drawn", 0.0, 0.79),
+        ("acceptance_greedy", 0.0, 0.25),
+        ("acceptance_matching", 0.0, 0.24),
+        ("several_bound", 0.0, 0.9475),
+        ("several_without_bound", 0.0, 0.966_114_806_246_385_3),
+    ];
+    for (estimate, cold, warm) in expected {
+        assert!((theory(estimate, "0") - cold).abs() < 1e-12, "{estimate} at 0: {}", theory(estimate, "0"));
+        assert!((theory(estimate, "1") - warm).abs() < 1e-9, "{estimate} at 1: {}", theory(estimate, "1"));
+    }
+}
+
+/// Two small language models that look one token back: a verified case of the formulas, 3.1815 tokens at k = 3.
+#[test]
+fn laws_that_depend_on_the_token_before_give_tokens_per_pass() {
+    let folder = folder();
+    let text = "title = \"Two models\"\nhardware = \"founding-h100\"\ntarget = \"founding-llama-3-8b\"\n[simulate]\nk = 3\n\
+                p = [[0.5, 0.3, 0.2], [0.1, 0.7, 0.2], [0.25, 0.25, 0.5]]\n\
+                q = [[0.4, 0.4, 0.2], [0.3, 0.4, 0.3], [0.25, 0.5, 0.25]]\n";
+    write(folder.path().join("mine.toml"), text).unwrap();
+    let ran = run_well(folder.path(), &["simulate", "--scenario", "./mine.toml", "--write", "none"]);
+    assert!(ran.stdout.contains("3.1815"), "{}", ran.stdout);
+}
+
+/// What is simulated of every kind of acceptance lies beside its formula; of sequences that keep their alpha the last of a
+/// batch waits longer than independent rounds would have it.
+#[test]
+fn drafters_are_simulated_with_what_ties_their_rounds_together() {
+    let folder = folder();
+    let text = "title = \"Kept\"\nhardware = \"h100-sxm5-80gb\"\ntarget = \"llama-3.1-8b\"\nengine = \"vllm\"\n\
+                [drafters.head]\neagle = { version = 3 }\n\
+                acceptance.beta = { mean = 0.7, concentration = 4, scope = \"sequence\" }\n\
+                [simulate]\nk = [1, 4]\nbatch = [1, 32]\n[sweep]\ncontext = [1000]\n";
+    write(folder.path().join("mine.toml"), text).unwrap();
+    let flags = ["simulate", "--scenario", "./mine.toml", "--write", "none", "--format", "csv", "--quiet"];
+    let table = run_well(folder.path(), &flags).stdout;
+    let row = |estimate: &str, k: &str, batch: &str| -> Vec<String> {
+        let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+        table.lines().map(cells).find(|row| row[0] == estimate && row[2] == k && row[11] == batch).unwrap()
+    };
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    let last = row("rounds_of_last", "4", "32");
+    assert!(last[4].is_empty() && number(&last[6]) > 1.5 * number(&last[14]), "{last:?}");
+    // One sequence alone: what it takes is its rounds, and a batch of one never waits.
+    let (alone, finish) = (row("rounds_of_last", "1", "1"), row("rounds_to_finish", "1", ""));
+    assert_eq!(alone[5], finish[5]);
+    let reach = |share: &str| number(&row(&format!("tokens_per_s_{share}"), "4", "32")[5]);
+    assert!(reach("p50") > reach("p95") && reach("p95") > reach("p99"), "{table}");
 }

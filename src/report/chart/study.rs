@@ -1,29 +1,45 @@
 //! What the charts of a simulated study show: the rule's law, and accepted drafts by draft length.
 
-use crate::acceptance::accepted::Accepted;
-use crate::acceptance::chain::expected_tokens;
-use crate::acceptance::simulate::{RoundTrials, RuleTrials};
-use crate::acceptance::study::Study;
+use crate::acceptance::process::Process;
+use crate::acceptance::simulate::RuleTrials;
+use crate::acceptance::study::{Seen, Study};
 use crate::domain::law::Pair;
-use crate::domain::simulate::Simulate;
+use crate::domain::simulate::{Laws, Simulate};
 use crate::report::chart::bodies::{BarPlot, Bars};
 use crate::report::chart::spec::{Body, Chart, Heading};
 use crate::report::number::shortest;
 use crate::report::pick::spread;
+use crate::report::simulation::lines::Simulated;
 use crate::report::simulation::trust;
-use crate::units::Probability;
 
 /// Bars beyond this are too thin to read.
 const MOST_GROUPS: usize = 25;
+/// The most acceptances that get a chart.
+const MOST_CHARTS: u64 = 4;
 /// The most plots side by side.
 const MOST_PLOTS: u64 = 4;
 
-/// One chart for the rule, one for rounds; what the study lacks is left out.
+/// One chart for the rule, one for the rounds of each of up to four acceptances; what the study lacks is left out.
 #[must_use]
-pub fn charts(simulate: &Simulate, study: &Study, title: &str) -> Vec<Chart> {
-    let rule = simulate.laws.as_ref().zip(study.rule.as_ref()).map(|(laws, seen)| law_chart(laws, seen, title));
-    let rounds = simulate.alpha.map(|alpha| rounds_chart(alpha, simulate, &study.rounds, title));
+pub fn charts(simulate: &Simulate, simulated: &[Simulated], study: &Study, title: &str) -> Vec<Chart> {
+    let laws = simulate.laws.as_ref().and_then(Laws::same);
+    let rule = laws.zip(study.rule.as_ref()).map(|(laws, seen)| law_chart(laws, seen, title));
+    let shown = spread(simulated.len(), MOST_CHARTS);
+    let all = simulated.len();
+    let rounds = shown.iter().map(|&at| {
+        let part = if all > 1 { format!("rounds+{}", part_of(&simulated[at], at)) } else { "rounds".to_owned() };
+        let mut chart = rounds_chart(&simulated[at], &study.subjects[at], part, title);
+        if shown.len() < all {
+            chart.heading.caption += &format!("  {} of {all} acceptances charted.", shown.len());
+        }
+        chart
+    });
     rule.into_iter().chain(rounds).collect()
+}
+
+/// What tells an acceptance from others in a file's name.
+fn part_of(one: &Simulated, at: usize) -> String {
+    format!("{}-{}", one.drafter.as_deref().unwrap_or("alpha"), at + 1)
 }
 
 fn law_chart(laws: &Pair, seen: &RuleTrials, title: &str) -> Chart {
@@ -55,36 +71,43 @@ fn law_chart(laws: &Pair, seen: &RuleTrials, title: &str) -> Chart {
     Chart { part: "law".to_owned(), heading, body }
 }
 
-fn rounds_chart(alpha: Probability, simulate: &Simulate, seen: &[RoundTrials], title: &str) -> Chart {
-    let shown = spread(simulate.k.len(), MOST_PLOTS);
-    let all = simulate.k.len();
+fn rounds_chart(one: &Simulated, seen: &[Seen], part: String, title: &str) -> Chart {
+    let shown = spread(seen.len(), MOST_PLOTS);
+    let all = seen.len();
     let mut caption = "Bars at k hold the rounds in which every draft was accepted.".to_owned();
     if shown.len() < all {
         caption += &format!("  {} of {all} draft lengths.", shown.len());
     }
-    if simulate.k.iter().any(|&k| k >= MOST_GROUPS as u64) {
+    if seen.iter().any(|seen| seen.k >= MOST_GROUPS as u64) {
         caption += &format!("  The last of {MOST_GROUPS} bars holds higher counts too.");
     }
+    let process = &one.subject.process;
+    let alpha = process.alpha().map_or_else(String::new, |alpha| format!(" {}", shortest(alpha)));
+    let who = match &one.drafter {
+        Some(drafter) => format!("drafter {drafter}, acceptance {}{alpha}", process.kind()),
+        None => format!("alpha{alpha}"),
+    };
+    let rounds = seen.iter().map(|seen| seen.rounds.rounds()).max().unwrap_or(0);
     let heading = Heading {
         title: format!("Accepted drafts of a round: {title}"),
-        subtitle: format!("{} rounds of each draft length, alpha {}", simulate.rounds, shortest(alpha.get())),
+        subtitle: format!("about {rounds} rounds of each draft length, {who}"),
         caption,
-        trust: trust(simulate).split_off(1),
+        trust: trust(std::slice::from_ref(one)).split_off(1),
     };
     let body = Body::Bars(Bars {
         x_label: "accepted drafts".to_owned(),
         y_label: "share of rounds".to_owned(),
         legend: "rounds".to_owned(),
         names: vec!["formula".to_owned(), "simulated".to_owned()],
-        plots: shown.into_iter().map(|at| rounds_plot(alpha, simulate.k[at], &seen[at])).collect(),
+        plots: shown.into_iter().map(|at| rounds_plot(process, &seen[at])).collect(),
     });
-    Chart { part: "rounds".to_owned(), heading, body }
+    Chart { part, heading, body }
 }
 
-fn rounds_plot(alpha: Probability, k: u64, seen: &RoundTrials) -> BarPlot {
-    let law = Accepted::iid(alpha, k);
-    let rounds = seen.rounds() as f64;
-    let share = |at: usize| seen.by_accepted.get(at).map_or(0.0, |&count| count as f64 / rounds);
+fn rounds_plot(process: &Process, seen: &Seen) -> BarPlot {
+    let (law, k) = (process.law(seen.k), seen.k);
+    let rounds = seen.rounds.rounds() as f64;
+    let share = |at: usize| seen.rounds.by_accepted.get(at).map_or(0.0, |&count| count as f64 / rounds);
     let all = law.pmf().iter().enumerate().map(|(at, &theory)| [theory, share(at)]);
     let groups = all.enumerate().fold(Vec::new(), |mut groups: Vec<Vec<f64>>, (at, heights)| {
         match groups.last_mut().filter(|_| at >= MOST_GROUPS) {
@@ -93,8 +116,9 @@ fn rounds_plot(alpha: Probability, k: u64, seen: &RoundTrials) -> BarPlot {
         }
         groups
     });
-    let formula = expected_tokens(alpha, k);
+    let formula = process.tokens_per_pass(k);
     let tokens = seen
+        .rounds
         .tokens_per_pass(k)
         .map_or_else(String::new, |tokens| format!(": {:.3} tokens per pass (formula {formula:.3})", tokens.value));
     BarPlot { title: format!("k = {k}{tokens}"), groups }

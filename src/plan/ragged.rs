@@ -1,0 +1,17 @@
+//! Round times of a batch that empties.
+
+use crate::acceptance::process::Process;
+use crate::plan::round::{plain_step, round};
+use crate::plan::setup::Setup;
+
+/// Seconds of a round of 1, 2, … `most` sequences at draft length k, all at one context.
+#[must_use]
+pub fn round_seconds(setup: &Setup<'_>, process: &Process, context: u64, k: u64, most: u64) -> Vec<f64> {
+    let cached = context as f64;
+    let share = setup.proposing_share(process.tokens_over_all(k, setup.stated_share()), k);
+    let seconds = |batch: u64| {
+        let plain = plain_step(setup, batch as f64, cached);
+        round(setup, &plain, batch as f64, cached, k, share).seconds().get()
+    };
+    (1..=most).map(seconds).collect()
+}
