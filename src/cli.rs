@@ -17,6 +17,7 @@ mod simulate;
 mod streams;
 mod subjects;
 mod sweep;
+mod tree;
 mod validate;
 
 use std::sync::Arc;
@@ -38,6 +39,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Command::Sweep(args) => sweep::sweep(args),
         Command::Simulate(args) => simulate::simulate(args),
         Command::Explain(args) => explain::explain(args),
+        Command::Tree(args) => tree::tree(args),
         Command::Validate(args) => validate::validate(args),
         Command::Import(args) => import::import(args),
         Command::Init(args) => init::init(args),

@@ -16,5 +16,6 @@ pub mod pick;
 pub mod sample;
 pub mod simulation;
 pub mod table;
+pub mod tree;
 pub mod trust;
 pub mod validation;

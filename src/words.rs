@@ -59,7 +59,7 @@ mod output;
 
 pub use estimated::Estimated;
 pub use measured::{Class, MeasuredDrafter, Policy};
-pub use output::{ColorChoice, FileForm, Format};
+pub use output::{ColorChoice, Emit, FileForm, Format};
 
 words!(
     /// How a pass is priced.

@@ -1,11 +1,14 @@
 //! The command line.
 
+pub mod tree;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
+use crate::cli::args::tree::TreeArgs;
 use crate::units::Probability;
 use crate::words::{ColorChoice, FileForm, Format, Kind, Role};
 
@@ -36,6 +39,8 @@ pub enum Command {
     Catalog(CatalogArgs),
     /// One point taken apart: operators, bytes, FLOPs, bounds, what makes the speedup, memory.
     Explain(ExplainArgs),
+    /// The best draft tree for the hardware, drawn, compared with the best chain, in the forms engines take.
+    Tree(TreeArgs),
     /// Predicted against measured speedups: how far to trust this program, on published measurements or yours.
     Validate(ValidateArgs),
     /// A model's file from the configuration that its checkpoint comes with.
@@ -53,6 +58,7 @@ impl Command {
             Self::Simulate(args) => args.common.color,
             Self::Catalog(args) => args.color,
             Self::Explain(args) => args.common.color,
+            Self::Tree(args) => args.common.color,
             Self::Validate(args) => args.color,
             Self::Import(ImportArgs { action: ImportAction::Hf(args) }) => args.color,
             Self::Init(args) => args.color,

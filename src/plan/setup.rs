@@ -309,7 +309,14 @@ impl<'a> Setup<'a> {
     /// its own, that of the fuller ones.
     #[must_use]
     pub fn memory(&self, batch: u64, context: u64, k: u64) -> Footprint {
-        let of = |demand: &Demand| demand.footprint(batch, context, self.drafted(k));
+        self.memory_of(batch, context, self.drafted(k))
+    }
+
+    /// Memory of `batch` sequences whose rounds write `drafted` tokens beside the last emitted one, such as the drafts of
+    /// a tree in place of the drafter's own shape.
+    #[must_use]
+    pub fn memory_of(&self, batch: u64, context: u64, drafted: u64) -> Footprint {
+        let of = |demand: &Demand| demand.footprint(batch, context, drafted);
         let together = of(&self.demand);
         self.apart.as_ref().map(of).filter(|apart| apart.total() > together.total()).unwrap_or(together)
     }

@@ -29,23 +29,39 @@ pub struct TreeChoice {
     pub tokens: f64,
     /// Speedup over plain decoding at equal batch.
     pub speedup: f64,
+    /// Whether batch, drafter and all drafts of the tree fit in memory.
+    pub fits: bool,
 }
 
-/// The best trees of each depth, for any deployment: they depend on acceptance alone.
+/// A tree and what it yields.
 #[derive(Clone, Debug)]
-pub struct Candidates<'r> {
-    ranks: &'r Ranks,
-    by_depth: Vec<BestTrees>,
-    nodes: usize,
+struct Candidate {
+    shape: TreeShape,
+    tokens: f64,
 }
 
-impl<'r> Candidates<'r> {
+/// The best trees of each depth and size, for any deployment: they depend on acceptance alone.
+#[derive(Clone, Debug)]
+pub struct Candidates {
+    trees: Vec<Candidate>,
+    chains: Vec<Candidate>,
+}
+
+impl Candidates {
     /// Finds them; O(depth^2 x nodes^2 x branch).
     #[must_use]
-    pub fn new(ranks: &'r Ranks, bounds: Bounds) -> Self {
+    pub fn new(ranks: &Ranks, bounds: Bounds) -> Self {
         let deepest = ranks.deepest().unwrap_or(bounds.depth).min(bounds.depth).min(bounds.nodes.saturating_sub(1));
-        let of = |depth| BestTrees::new(ranks, bounds.nodes, depth, bounds.branch);
-        Self { ranks, by_depth: (1..=deepest).map(of).collect(), nodes: bounds.nodes }
+        let candidate =
+            |tree: Tree| Candidate { tokens: accepted(&tree, ranks).mean_tokens(), shape: TreeShape::Drawn(tree) };
+        let of_depth = |depth| {
+            let best = BestTrees::new(ranks, bounds.nodes, depth, bounds.branch);
+            (2..=bounds.nodes).map(move |nodes| best.tree(nodes))
+        };
+        Self {
+            trees: (1..=deepest).flat_map(of_depth).map(candidate).collect(),
+            chains: (1..=deepest).map(Tree::chain).map(candidate).collect(),
+        }
     }
 
     /// The tree with the largest speedup at a batch and context, plain decoding included.
@@ -60,28 +76,39 @@ impl<'r> Candidates<'r> {
     /// The first found of equals, depth before nodes. (Sequoia, arXiv 2402.12374, section 3.3, with the price of this
     /// program in place of a table.)
     #[must_use]
-    pub fn best(&self, setup: &Setup<'_>, batch: f64, context: f64) -> TreeChoice {
-        let trees = self.by_depth.iter().flat_map(|best| (2..=self.nodes).map(|nodes| best.tree(nodes)));
-        self.pick(setup, batch, context, trees)
+    pub fn best(&self, setup: &Setup<'_>, batch: u64, context: u64) -> TreeChoice {
+        pick(&self.trees, setup, batch, context)
     }
 
     /// The chain with the largest speedup, plain decoding included.
     #[must_use]
-    pub fn best_chain(&self, setup: &Setup<'_>, batch: f64, context: f64) -> TreeChoice {
-        self.pick(setup, batch, context, (1..=self.by_depth.len()).map(Tree::chain))
+    pub fn best_chain(&self, setup: &Setup<'_>, batch: u64, context: u64) -> TreeChoice {
+        pick(&self.chains, setup, batch, context)
     }
+}
 
-    fn pick(&self, setup: &Setup<'_>, batch: f64, context: f64, trees: impl Iterator<Item = Tree>) -> TreeChoice {
-        let plain = plain_step(setup, batch, context);
-        let price = |tree: Tree| {
-            let tokens = accepted(&tree, self.ranks).mean_tokens();
-            let shape = TreeShape::Drawn(tree);
-            let layout = setup.layout_of(&shape)?;
-            let round = round_of(setup, &plain, batch, context, layout);
-            let TreeShape::Drawn(tree) = shape else { return None };
-            Some(TreeChoice { tree, tokens, speedup: speedup(tokens, plain.seconds(), round.seconds()) })
-        };
-        let off = TreeChoice { tree: Tree::chain(0), tokens: 1.0, speedup: 1.0 };
-        trees.filter_map(price).fold(off, |best, next| if next.speedup > best.speedup { next } else { best })
+fn pick(candidates: &[Candidate], setup: &Setup<'_>, batch: u64, context: u64) -> TreeChoice {
+    let (sequences, cached) = (batch as f64, context as f64);
+    let plain = plain_step(setup, sequences, cached);
+    let mut best: Option<(&Candidate, f64)> = None;
+    for candidate in candidates {
+        let Some(layout) = setup.layout_of(&candidate.shape) else { continue };
+        let round = round_of(setup, &plain, sequences, cached, layout);
+        let gain = speedup(candidate.tokens, plain.seconds(), round.seconds());
+        if gain > best.map_or(1.0, |(_, most)| most) {
+            best = Some((candidate, gain));
+        }
+    }
+    match best {
+        Some((Candidate { shape: TreeShape::Drawn(tree), tokens }, speedup)) => {
+            let fits = setup.fits(&setup.memory_of(batch, context, tree.nodes() as u64 - 1));
+            TreeChoice { tree: tree.clone(), tokens: *tokens, speedup, fits }
+        }
+        _ => TreeChoice {
+            tree: Tree::chain(0),
+            tokens: 1.0,
+            speedup: 1.0,
+            fits: setup.fits(&setup.base_memory(batch, context)),
+        },
     }
 }

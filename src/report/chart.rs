@@ -5,6 +5,7 @@
 //! SVG, with an embedded font, so that no system library takes part.
 
 pub mod bodies;
+pub mod draft_tree;
 pub mod point;
 pub mod spec;
 pub mod study;
@@ -21,6 +22,7 @@ mod plot;
 mod roofline;
 mod scatter;
 mod stack;
+mod tree;
 
 pub use canvas::ChartError;
 
@@ -90,6 +92,7 @@ fn draw<DB: plotters::prelude::DrawingBackend>(
         spec::Body::Roofline(body) => roofline::draw(root, scale, &chart.heading, body),
         spec::Body::Stacks(body) => stack::draw(root, scale, &chart.heading, body),
         spec::Body::Scatter(body) => scatter::draw(root, scale, &chart.heading, body),
+        spec::Body::Tree(body) => tree::draw(root, scale, &chart.heading, body),
         spec::Body::Bars(body) => bars::draw(root, scale, &chart.heading, body),
     }
 }

@@ -33,6 +33,16 @@ words!(
 );
 
 words!(
+    /// Engines that take a draft tree.
+    Emit {
+        /// The list of choices of Medusa's code.
+        Medusa = "medusa",
+        /// The flags of SGLang's server.
+        Sglang = "sglang",
+    }
+);
+
+words!(
     /// When to colour the terminal.
     ColorChoice {
         /// On a terminal, unless `NO_COLOR` is set.

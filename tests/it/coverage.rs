@@ -16,7 +16,7 @@ const SEEDS: u64 = 100;
 fn misses(scenario: &str) -> Vec<usize> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/coverage/{scenario}.toml"));
     let request = Request { scenario: path.to_str().unwrap(), changes: &[], seed: None };
-    let loaded = load(&SearchPath::default(), &request).unwrap_or_else(|found| panic!("{found:#?}"));
+    let loaded = load(&SearchPath::default(), &request).expect("a sound scenario");
     let drafter = &loaded.scenario.drafters[0];
     let process = process_of(drafter, 0, 1000);
     let k = drafter.only_length().map_or_else(|| vec![1, 4], |depth| vec![depth]);

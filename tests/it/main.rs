@@ -26,4 +26,5 @@ mod operators;
 mod program;
 mod readme;
 mod simulate;
+mod tree;
 mod validate;

@@ -91,7 +91,7 @@ fn best_size(inputs: &Value) -> Answer {
     };
     let ratio = CostRatio::new(number(inputs, "draft_level_ratio")?).map_err(refused)?;
     let models = Models::with(inputs, inputs, DraftSource::Constant { cost_ratio: ratio })?;
-    let (batch, context) = (number(inputs, "batch")?, number(inputs, "ctx")?);
+    let (batch, context) = (whole(inputs, "batch")?, whole(inputs, "ctx")?);
     let best = Candidates::new(&ranks, bounds).best(&models.setup()?, batch, context);
     Ok(json!({
         "speedup": best.speedup,

@@ -117,3 +117,16 @@ pub struct Guide {
     /// Whether it is the one that counts.
     pub strong: bool,
 }
+
+/// A tree of drafts, node by node, the root first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreePlot {
+    /// Each node's parent; the root's is itself.
+    pub parents: Vec<usize>,
+    /// Each node's rank among its siblings.
+    pub ranks: Vec<usize>,
+    /// Each node's level.
+    pub levels: Vec<usize>,
+    /// How often each node is accepted.
+    pub scores: Vec<f64>,
+}

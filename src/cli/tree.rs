@@ -1,0 +1,204 @@
+//! `specplan tree`: the best draft tree for the hardware, beside the best chain.
+
+use serde_json::{Value, json};
+
+use crate::catalog::load::Loaded;
+use crate::cli::args::tree::TreeArgs;
+use crate::cli::error::Error;
+use crate::cli::files::Results;
+use crate::cli::forms::Forms;
+use crate::cli::opening::{inputs, no_grid, open};
+use crate::cli::publish::{Published, publish};
+use crate::cli::terminal;
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::domain::acceptance::AcceptanceModel;
+use crate::domain::drafter::{DraftSource, Drafter};
+use crate::domain::ranks::Ranks;
+use crate::plan::tree::{Bounds, Candidates};
+use crate::report::chart::{self, draft_tree};
+use crate::report::manifest::manifest;
+use crate::report::pick::by_factor;
+use crate::report::table::{self, Style};
+use crate::report::tree::{self, Row, Searched};
+use crate::report::trust;
+use crate::sweep::grid::{Block, Grid};
+use crate::words::{DrafterKind, Emit, Format};
+
+/// Batches of one table.
+const MOST_BATCHES: u64 = 16;
+
+pub(super) fn tree(args: &TreeArgs) -> Result<(), Error> {
+    let forms = Forms::of(&args.output.write)?;
+    let loaded = open(&args.common)?;
+    let grid = Grid::new(&loaded.scenario, u64::MAX).map_err(|error| no_grid(&error, &loaded))?;
+    let (block, drafter, ranks) = drafting(args, &loaded, &grid)?;
+    let searched = search(args, &grid, block, drafter, ranks);
+    let trust = trust(block, drafter);
+    let manifest = described(args, &loaded, &searched);
+    let results = if args.emit.is_some() {
+        None
+    } else {
+        forms.open(&args.output.out, &loaded.scenario.name, "tree", args.common.quiet)?
+    };
+    let published = match results {
+        Some(results) => Some(files(results, &forms, &searched, &loaded, manifest.clone(), &trust)?),
+        None => None,
+    };
+    let shown = show(args, &loaded, &searched, &manifest, &trust);
+    if let Some(published) = published.filter(|_| !args.common.quiet) {
+        published.tell();
+    }
+    shown
+}
+
+/// The drafter whose tree is searched, and how often its candidates are accepted.
+fn drafting<'g, 's>(
+    args: &TreeArgs,
+    loaded: &Loaded,
+    grid: &'g Grid<'s>,
+) -> Result<(&'g Block<'s>, &'s Drafter, &'s Ranks), Error> {
+    let all = || grid.blocks.iter().filter_map(|block| Some((block, block.drafter?)));
+    let labels = || loaded.scenario.drafters.iter().map(|drafter| drafter.label.as_str());
+    let wanted = |drafter: &Drafter| match &args.drafter {
+        Some(label) => drafter.label == *label,
+        None => matches!(drafter.acceptance.model, AcceptanceModel::Ranks(_)),
+    };
+    if let Some(label) = args.drafter.as_ref().filter(|label| !labels().any(|known| known == label.as_str())) {
+        let hint = match nearest(label, labels()) {
+            Some(meant) => format!("did you mean \"{meant}\"?"),
+            None => format!("it has {}", labels().collect::<Vec<_>>().join(", ")),
+        };
+        return Err(Error::Usage(format!("--drafter \"{label}\": the scenario has no such drafter; {hint}")));
+    }
+    let found = all().find(|(_, drafter)| wanted(drafter));
+    let ranked = found.and_then(|(block, drafter)| match &drafter.acceptance.model {
+        AcceptanceModel::Ranks(ranks) => Some((block, drafter, ranks)),
+        _ => None,
+    });
+    let Some((block, drafter, ranks)) = ranked else {
+        let message = "a tree needs to know how often the second, third, … candidate of a position is accepted";
+        let place = loaded.place(&["drafters", "acceptance"]);
+        let hint = "give a drafter acceptance.ranks = { probabilities = [0.7, 0.11, 0.05] }, or look at \
+                    --scenario llama-8b-tree";
+        return Err(Error::Input(vec![Diagnostic::error("missing-key", message.to_owned()).at(place).hint(hint)]));
+    };
+    let kind = drafter.source.kind();
+    if drafter.source.looks_up()
+        || kind == DrafterKind::Block
+        || matches!(drafter.source, DraftSource::Lookahead { .. })
+    {
+        let message = format!("drafter `{}` drafts no tree: {kind} has no draft passes to branch in", drafter.label);
+        let place = loaded.place(&["drafters"]);
+        return Err(Error::Input(vec![Diagnostic::error("conflict", message).at(place)]));
+    }
+    Ok((block, drafter, ranks))
+}
+
+fn search<'a>(
+    args: &TreeArgs,
+    grid: &'a Grid<'_>,
+    block: &'a Block<'_>,
+    drafter: &Drafter,
+    ranks: &'a Ranks,
+) -> Searched<'a> {
+    let context = args.context.unwrap_or_else(|| grid.context.get(0));
+    let depth = drafter.longest.map_or(args.depth, |longest| args.depth.min(longest as usize));
+    let bounds = Bounds { nodes: args.nodes, depth, branch: ranks.most() };
+    let candidates = Candidates::new(ranks, bounds);
+    let picked = by_factor(grid.batch.len(), MOST_BATCHES).into_iter().map(|index| grid.batch.get(index));
+    let mut batches: Vec<u64> = picked.collect();
+    let drawn = args.batch.unwrap_or_else(|| grid.batch.get(0));
+    if !batches.contains(&drawn) {
+        batches.push(drawn);
+    }
+    batches.sort_unstable();
+    let row = |&batch: &u64| Row {
+        batch,
+        tree: candidates.best(&block.setup, batch, context),
+        chain: candidates.best_chain(&block.setup, batch, context),
+    };
+    let labels = &block.labels;
+    Searched {
+        names: [labels.hardware, labels.target, labels.drafter.unwrap_or_default(), labels.engine],
+        context,
+        bounds,
+        ranks,
+        drawn: batches.iter().position(|batch| *batch == drawn).unwrap_or(0),
+        rows: batches.iter().map(row).collect(),
+    }
+}
+
+fn trust(block: &Block<'_>, drafter: &Drafter) -> Vec<String> {
+    let mut lines =
+        vec![trust::profile(block.engine, block.setup.target(), block.device), trust::drafter(drafter, block.engine)];
+    lines.push(
+        "trees: the same nodes in every round. Engines that pick nodes by what the drafter is sure of accept more with as many; \
+         published trees lose to chains from batch 16 on"
+            .to_owned(),
+    );
+    lines
+}
+
+fn described(args: &TreeArgs, loaded: &Loaded, searched: &Searched<'_>) -> Value {
+    let options = json!({
+        "batch": searched.rows[searched.drawn].batch,
+        "context": searched.context,
+        "drafter": args.drafter,
+        "nodes": searched.bounds.nodes,
+        "depth": searched.bounds.depth,
+    });
+    manifest("tree", &loaded.scenario, &inputs(loaded), &options)
+}
+
+fn files(
+    mut results: Results,
+    forms: &Forms,
+    searched: &Searched<'_>,
+    loaded: &Loaded,
+    manifest: Value,
+    trust: &[String],
+) -> Result<Published, Error> {
+    let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
+    if forms.csv {
+        results.add("csv", &tree::csv(searched).map_err(|error| internal(&error))?)?;
+    }
+    if forms.json {
+        results.add("json", &tree::json(searched, &manifest))?;
+    }
+    for form in &forms.charts {
+        for chart in &draft_tree::charts(searched, &loaded.scenario.title, trust) {
+            let drawn = chart::drawn(chart, *form).map_err(|error| internal(&error))?;
+            results.add(&drawn.ending, &drawn.bytes)?;
+        }
+    }
+    publish(results, manifest)
+}
+
+fn show(
+    args: &TreeArgs,
+    loaded: &Loaded,
+    searched: &Searched<'_>,
+    manifest: &Value,
+    trust: &[String],
+) -> Result<(), Error> {
+    let page = |style| table::page(&loaded.scenario.title, &tree::text(searched, style), trust, style);
+    let found = searched.tree();
+    match (args.emit, args.output.format) {
+        (Some(_), _) if found.nodes() == 1 => {
+            let batch = searched.rows[searched.drawn].batch;
+            return Err(Error::CannotRun(format!("at batch {batch} no tree pays: there is none to emit")));
+        }
+        (Some(Emit::Medusa), _) => terminal::print(format!("{}\n", tree::medusa(found)).as_bytes())?,
+        (Some(Emit::Sglang), _) => terminal::print(format!("{}\n", tree::sglang(found)).as_bytes())?,
+        (None, Format::Text) => return terminal::print(page(Style::Plain).as_bytes()),
+        (None, Format::Md) => return terminal::print(page(Style::Markdown).as_bytes()),
+        (None, Format::Csv) => {
+            terminal::print(&tree::csv(searched).map_err(|error| Error::Internal(error.to_string()))?)?;
+        }
+        (None, Format::Json) => terminal::print(&tree::json(searched, manifest))?,
+    }
+    if !args.common.quiet {
+        trust.iter().for_each(|line| terminal::note(line));
+    }
+    Ok(())
+}

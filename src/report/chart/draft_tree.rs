@@ -1,0 +1,75 @@
+//! What the charts of a search for trees show.
+
+use crate::acceptance::tree::scores;
+use crate::report::chart::bodies::TreePlot;
+use crate::report::chart::spec::{Body, Chart, Heading, Line, LinePlot, Lines, Spot};
+use crate::report::tree::{Row, Searched, sglang};
+
+/// The tree itself, and what it gains beside the best chain.
+#[must_use]
+pub fn charts(searched: &Searched<'_>, title: &str, trust: &[String]) -> Vec<Chart> {
+    let tree = searched.tree();
+    let drawing = (tree.nodes() > 1).then(|| drawing(searched, title, trust));
+    drawing.into_iter().chain([over_batch(searched, title, trust)]).collect()
+}
+
+fn setting(searched: &Searched<'_>) -> String {
+    let [hardware, target, drafter, engine] = searched.names;
+    format!("{hardware}, target {target}, drafter {drafter}, context {}, engine {engine}", searched.context)
+}
+
+fn drawing(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
+    let (row, tree) = (&searched.rows[searched.drawn], searched.tree());
+    type Node = (usize, usize, usize);
+    let of = |pick: fn(Node) -> usize| -> Vec<usize> { tree.iter().map(pick).collect() };
+    let (parents, ranks, levels) = (of(|(parent, _, _)| parent), of(|(_, rank, _)| rank), of(|(_, _, level)| level));
+    let heading = Heading {
+        title: format!("The best draft tree at batch {}: {title}", row.batch),
+        subtitle: setting(searched),
+        caption: format!(
+            "{} nodes with the last token, {:.2} tokens per pass, {:.2}x.  Darker: accepted more often.  {}",
+            tree.nodes(),
+            row.tree.tokens,
+            row.tree.speedup,
+            sglang(tree)
+        ),
+        trust: trust.to_vec(),
+    };
+    let plot = TreePlot { parents, ranks, levels, scores: scores(tree, searched.ranks) };
+    Chart { part: "drawing".to_owned(), heading, body: Body::Tree(plot) }
+}
+
+fn over_batch(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
+    let line = |of: fn(&Row) -> (f64, bool)| {
+        let spot = |row: &Row| {
+            let (y, fits) = of(row);
+            Spot { x: row.batch, y, fits, carried: false }
+        };
+        let mut spots: Vec<Spot> = searched.rows.iter().map(spot).collect();
+        spots.sort_by_key(|spot| spot.x);
+        Line { spots, fits_up_to: None }
+    };
+    let unfit = searched.rows.iter().any(|row| !row.tree.fits);
+    let heading = Heading {
+        title: format!("The best tree and the best chain against batch: {title}"),
+        subtitle: setting(searched),
+        caption: format!(
+            "At every batch the best of each, up to {} nodes and {} levels; 1x: do not speculate.{}",
+            searched.bounds.nodes,
+            searched.bounds.depth,
+            if unfit { "  Dashed: does not fit in memory." } else { "" }
+        ),
+        trust: trust.to_vec(),
+    };
+    let body = Lines {
+        x_label: "batch (sequences decoded together)".to_owned(),
+        xs: searched.rows.iter().map(|row| row.batch).collect(),
+        legend: "the best".to_owned(),
+        names: vec!["tree".to_owned(), "chain".to_owned()],
+        plots: vec![LinePlot {
+            title: String::new(),
+            lines: vec![line(|row| (row.tree.speedup, row.tree.fits)), line(|row| (row.chain.speedup, row.chain.fits))],
+        }],
+    };
+    Chart { part: "speedup-by-batch".to_owned(), heading, body: Body::Lines(body) }
+}
