@@ -11,6 +11,7 @@ mod carried;
 pub mod chain;
 pub mod estimate;
 pub mod exact;
+pub mod fit;
 pub mod invert;
 pub mod model;
 pub mod population;

@@ -84,19 +84,19 @@ pub fn positions(spans: &Spans) -> Vec<f64> {
 }
 
 /// The state law after a draft is accepted: `v D P`.
-pub(super) fn accept(spans: &Spans, mass: &[f64]) -> Vec<f64> {
+fn accept(spans: &Spans, mass: &[f64]) -> Vec<f64> {
     let passed: Vec<f64> = mass.iter().zip(spans.alphas()).map(|(mass, alpha)| mass * alpha).collect();
     step(&passed, spans.transitions())
 }
 
 /// The state law after a draft is rejected and replaced: `v (I - D) P`.
-pub(super) fn reject(spans: &Spans, mass: &[f64]) -> Vec<f64> {
+fn reject(spans: &Spans, mass: &[f64]) -> Vec<f64> {
     let failed: Vec<f64> = mass.iter().zip(spans.alphas()).map(|(mass, alpha)| mass * (1.0 - alpha)).collect();
     step(&failed, spans.transitions())
 }
 
 /// `v P`.
-pub(super) fn step(mass: &[f64], by: &[Vec<f64>]) -> Vec<f64> {
+fn step(mass: &[f64], by: &[Vec<f64>]) -> Vec<f64> {
     let mut next = vec![0.0; by.len()];
     for (mass, row) in mass.iter().zip(by) {
         next.iter_mut().zip(row).for_each(|(to, chance)| *to += mass * chance);

@@ -20,6 +20,7 @@ use crate::parallel::{Failure, Outcome};
 use crate::report::chart;
 use crate::report::manifest::manifest;
 use crate::report::simulation;
+use crate::report::simulation::fit::{Borne, borne};
 use crate::report::simulation::lines::{Line, Simulated, lines};
 use crate::report::table::{self, Style};
 use crate::words::Format;
@@ -32,6 +33,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
     let results = forms.open(&args.output.out, &loaded.scenario.name, "simulate", args.common.quiet)?;
     let study = run(args, &simulate, &simulated, loaded.scenario.seed, &stop)?;
     let lines = lines(&simulate, &simulated, &study);
+    let fits = fits(&loaded, &simulate);
     let manifest = described(&loaded, &simulated);
     let output = Output {
         args,
@@ -39,6 +41,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
         simulate: &simulate,
         simulated: &simulated,
         priced: &priced,
+        fits: &fits,
         study: &study,
         lines: &lines,
         manifest: &manifest,
@@ -52,6 +55,12 @@ pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
         published.tell();
     }
     shown
+}
+
+/// What counters and recordings of drafters bear out, where their acceptance is what is simulated.
+fn fits(loaded: &Loaded, simulate: &Simulate) -> Vec<Borne> {
+    let drafters = loaded.scenario.drafters.iter().filter(|_| simulate.alpha.is_none());
+    drafters.filter_map(|drafter| borne(&drafter.label, &drafter.acceptance)).collect()
 }
 
 fn run(
@@ -94,6 +103,7 @@ struct Output<'a> {
     simulate: &'a Simulate,
     simulated: &'a [Simulated],
     priced: &'a str,
+    fits: &'a [Borne],
     study: &'a Study,
     lines: &'a [Line],
     manifest: &'a Value,
@@ -105,7 +115,7 @@ impl Output<'_> {
     }
 
     fn json(&self) -> Vec<u8> {
-        simulation::json(self.lines, self.manifest)
+        simulation::json(self.lines, self.fits, self.manifest)
     }
 
     fn files(
@@ -136,8 +146,14 @@ impl Output<'_> {
     fn show(&self) -> Result<(), Error> {
         let title = &self.loaded.scenario.title;
         let trust = simulation::trust(self.simulated);
-        let page =
-            |style| table::page(title, &simulation::text(self.simulate, self.lines, self.priced, style), &trust, style);
+        let page = |style| {
+            table::page(
+                title,
+                &simulation::text(self.simulate, self.lines, self.fits, self.priced, style),
+                &trust,
+                style,
+            )
+        };
         match self.args.output.format {
             Format::Text => return terminal::print(page(Style::Plain).as_bytes()),
             Format::Md => return terminal::print(page(Style::Markdown).as_bytes()),

@@ -1,11 +1,13 @@
 //! A simulated study beside theory: lines of estimates, as text, Markdown, CSV and JSON.
 
 pub mod exact;
+pub mod fit;
 pub mod lines;
 mod text;
 
 use serde_json::{Value, json};
 
+use crate::report::simulation::fit::Borne;
 use crate::report::simulation::lines::{COLUMNS, Line, Simulated};
 use crate::report::{csv, json};
 use crate::words::Scope;
@@ -49,11 +51,15 @@ pub fn csv(lines: &[Line]) -> ::csv::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// `{"manifest": {…}, "rows": [{…}, …]}`.
+/// `{"manifest": {…}, "rows": [{…}, …], "fits": […]}`.
 #[must_use]
-pub fn json(lines: &[Line], manifest: &Value) -> Vec<u8> {
+pub fn json(lines: &[Line], fits: &[Borne], manifest: &Value) -> Vec<u8> {
     let rows: Vec<Value> = lines.iter().map(|line| json::object(&COLUMNS, line.cells())).collect();
-    format!("{:#}\n", json!({ "manifest": manifest, "rows": rows })).into_bytes()
+    format!(
+        "{:#}\n",
+        json!({ "manifest": manifest, "rows": rows, "fits": fits.iter().map(fit::json).collect::<Vec<_>>() })
+    )
+    .into_bytes()
 }
 
 #[cfg(test)]
@@ -75,7 +81,7 @@ mod tests {
         let (missing, around) = (line(0.39), line(0.41));
         let shown = [text::interval(&missing), text::interval(&around)];
         assert_eq!(shown, ["0.4000 to 0.6000 *", "0.4000 to 0.6000"]);
-        let text = text(&Simulate::default(), &[missing, around], "", Style::Plain);
+        let text = text(&Simulate::default(), &[missing, around], &[], "", Style::Plain);
         assert!(text.starts_with("1 of these 2 intervals miss theory"), "{text}");
     }
 

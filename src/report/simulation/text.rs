@@ -5,6 +5,7 @@ use crate::domain::law::Pair;
 use crate::domain::simulate::{Laws, Simulate};
 use crate::report::number::shortest;
 use crate::report::simulation::exact::temperatures;
+use crate::report::simulation::fit::{self, Borne};
 use crate::report::simulation::lines::{Label, Line, SHARES};
 use crate::report::table::{Style, composed, right, table};
 use crate::words::Estimated;
@@ -16,7 +17,7 @@ const MOST_BATCHES: usize = 24;
 
 /// The rule, laws by temperature, tokens per pass, whole sequences, and how many intervals miss theory.
 #[must_use]
-pub fn text(simulate: &Simulate, lines: &[Line], priced: &str, style: Style) -> String {
+pub fn text(simulate: &Simulate, lines: &[Line], fits: &[Borne], priced: &str, style: Style) -> String {
     let mut parts = Vec::new();
     parts.extend(simulate.laws.as_ref().and_then(Laws::same).map(|laws| rule(laws, lines, style)));
     if !temperatures(simulate).is_empty() {
@@ -29,6 +30,7 @@ pub fn text(simulate: &Simulate, lines: &[Line], priced: &str, style: Style) -> 
         }
     }
     parts.extend(reading(lines, priced));
+    parts.extend(fits.iter().map(|borne| fit::text(borne, style)));
     let judged = || lines.iter().filter(|line| line.interval.is_some() && line.theory.is_some() && shown(line));
     let missed = judged().filter(|line| line.misses()).count();
     if judged().next().is_some() {

@@ -1,0 +1,265 @@
+//! Models fitted to recorded requests and judged by requests they have not seen.
+
+use argmin::core::{CostFunction, Error, Executor, State};
+use argmin::solver::neldermead::NelderMead;
+
+use crate::acceptance::fit::likelihood::{of_beta_rounds, of_beta_sequence, of_positions, of_spans};
+use crate::acceptance::fit::{Fitted, FittedModel};
+use crate::acceptance::process::Process;
+use crate::domain::acceptance::Curve;
+use crate::domain::beta::Beta;
+use crate::domain::spans::Spans;
+use crate::domain::trace::{RoundSeen, Rounds, Trace};
+use crate::units::Probability;
+use crate::words::{AcceptanceKind, Scope};
+
+/// Requests are held out in so many parts, one after the other.
+const FOLDS: usize = 5;
+/// Rounds beyond these add time and no certainty.
+const MOST_ROUNDS: usize = 8192;
+/// Fewer rounds tell nothing of what ties them together.
+const FEWEST_ROUNDS: usize = 50;
+/// A request that is cut so that something can be held out has pieces of at least so many rounds.
+const PIECE: usize = 10;
+const MOST_STEPS: u64 = 300;
+
+/// Every model, fitted and judged, the best first. None of counts, which say nothing of what ties rounds together, nor of
+/// fewer than fifty rounds.
+///
+/// # Formula
+///
+/// ```text
+/// held out = sum over parts of ln P(part | model fitted to the others) / rounds
+/// ```
+///
+/// Whole requests are held out, a fifth of them at a time; a recording of fewer requests than five is cut into pieces in
+/// time. Chances by position are taken with half a pass and half a failure more than were seen, so that nothing is
+/// impossible. Easy and hard spans and Beta laws by the simplex method (Nelder and Mead 1965).
+#[must_use]
+pub fn choose(trace: &Trace) -> Option<Vec<Fitted>> {
+    let Rounds::ByRequest(requests) = trace.rounds() else { return None };
+    let requests = judged(requests);
+    let rounds: usize = requests.iter().map(Vec::len).sum();
+    if rounds < FEWEST_ROUNDS {
+        return None;
+    }
+    let mut all: Vec<Fitted> = FittedModel::ALL.iter().filter_map(|&model| fitted(model, &requests, rounds)).collect();
+    all.sort_by(|a, b| b.held_out.total_cmp(&a.held_out));
+    Some(all)
+}
+
+/// Rounds that drafted, by request, no more than are worth it; cut where there are too few requests.
+fn judged(requests: &[Vec<RoundSeen>]) -> Vec<Vec<RoundSeen>> {
+    let mut left = MOST_ROUNDS;
+    let mut kept: Vec<Vec<RoundSeen>> = Vec::new();
+    for request in requests {
+        let rounds: Vec<RoundSeen> = request.iter().filter(|round| round.drafted > 0).take(left).copied().collect();
+        left -= rounds.len();
+        if !rounds.is_empty() {
+            kept.push(rounds);
+        }
+    }
+    if kept.len() >= FOLDS {
+        return kept;
+    }
+    let rounds: usize = kept.iter().map(Vec::len).sum();
+    let piece = (rounds / FOLDS).max(PIECE);
+    kept.iter().flat_map(|request| request.chunks(piece).map(<[RoundSeen]>::to_vec)).collect()
+}
+
+fn fitted(model: FittedModel, requests: &[Vec<RoundSeen>], rounds: usize) -> Option<Fitted> {
+    let mut held_out = 0.0;
+    for fold in 0..FOLDS {
+        let is_held = |at: &usize| at % FOLDS == fold;
+        let seen: Vec<&[RoundSeen]> =
+            requests.iter().enumerate().filter(|(at, _)| !is_held(at)).map(|(_, of)| of.as_slice()).collect();
+        let of_fold = Model::fit(model, &seen)?;
+        let held = requests.iter().enumerate().filter(|(at, _)| is_held(at));
+        held_out += held.map(|(_, request)| of_fold.likelihood(request)).sum::<f64>();
+    }
+    let everything: Vec<&[RoundSeen]> = requests.iter().map(Vec::as_slice).collect();
+    let process = Model::fit(model, &everything)?.process();
+    Some(Fitted { model, process, held_out: held_out / rounds as f64 })
+}
+
+/// A model with its figures.
+enum Model {
+    Iid(Probability),
+    Positions(Vec<Probability>),
+    Beta(Beta, Scope),
+    Spans(Spans),
+}
+
+impl Model {
+    fn fit(model: FittedModel, requests: &[&[RoundSeen]]) -> Option<Self> {
+        let tests = tests(requests);
+        let (tested, passed) = tests.iter().fold((0, 0), |(n, s), (tested, passed)| (n + tested, s + passed));
+        Some(match model {
+            FittedModel::Iid => Self::Iid(smoothed(tested, passed)),
+            FittedModel::PerPosition => {
+                Self::Positions(tests.iter().map(|&(tested, passed)| smoothed(tested, passed)).collect())
+            }
+            FittedModel::BetaByRound => {
+                Self::Beta(beta(requests, smoothed(tested, passed), of_beta_rounds)?, Scope::Round)
+            }
+            FittedModel::BetaBySequence => {
+                Self::Beta(beta(requests, smoothed(tested, passed), of_beta_sequence)?, Scope::Sequence)
+            }
+            FittedModel::Markov => Self::Spans(spans(requests, smoothed(tested, passed))?),
+        })
+    }
+
+    fn likelihood(&self, request: &[RoundSeen]) -> f64 {
+        match self {
+            Self::Iid(alpha) => of_positions(request, |_| alpha.get()),
+            // Beyond the last position seen, as the last one: drafts there were never tested.
+            Self::Positions(chances) => {
+                let last = chances.last().map_or(0.5, |chance| chance.get());
+                of_positions(request, |at| chances.get(at).map_or(last, |chance| chance.get()))
+            }
+            Self::Beta(beta, Scope::Round) => of_beta_rounds(request, beta),
+            Self::Beta(beta, Scope::Sequence) => of_beta_sequence(request, beta),
+            Self::Spans(spans) => of_spans(request, spans),
+        }
+    }
+
+    fn process(self) -> Process {
+        match self {
+            Self::Iid(alpha) => Process::Iid { alpha },
+            Self::Positions(chances) => {
+                let mut left = 1.0;
+                let survival = chances.iter().map(|chance| {
+                    left *= chance.get();
+                    left
+                });
+                Process::Positions { kind: AcceptanceKind::PerPosition, curve: Curve::falling(survival.collect()) }
+            }
+            Self::Beta(beta, scope) => Process::Beta { beta, scope },
+            Self::Spans(spans) => Process::Spans(spans),
+        }
+    }
+}
+
+/// Drafts tested and passed, by position.
+fn tests(requests: &[&[RoundSeen]]) -> Vec<(u64, u64)> {
+    let mut tests: Vec<(u64, u64)> = Vec::new();
+    for round in requests.iter().copied().flatten() {
+        let tested = round.drafted.min(round.accepted + 1) as usize;
+        if tests.len() < tested {
+            tests.resize(tested, (0, 0));
+        }
+        tests[..tested].iter_mut().for_each(|(n, _)| *n += 1);
+        tests[..round.accepted as usize].iter_mut().for_each(|(_, s)| *s += 1);
+    }
+    tests
+}
+
+/// With half a pass and half a failure more.
+fn smoothed(tested: u64, passed: u64) -> Probability {
+    Probability::nearest((passed as f64 + 0.5) / (tested as f64 + 1.0))
+}
+
+fn logit(p: f64) -> f64 {
+    (p / (1.0 - p)).ln()
+}
+
+fn logistic(x: f64) -> Probability {
+    // Kept off 0 and 1, where nothing can be learned any more.
+    Probability::nearest((1.0 / (1.0 + (-x).exp())).clamp(1e-6, 1.0 - 1e-6))
+}
+
+fn beta(requests: &[&[RoundSeen]], mean: Probability, likelihood: fn(&[RoundSeen], &Beta) -> f64) -> Option<Beta> {
+    let of = |at: &[f64]| Beta::with_mean(logistic(at[0]), at[1].clamp(-4.0, 14.0).exp()).ok();
+    let cost = |at: &[f64]| of(at).map(|beta| -requests.iter().map(|request| likelihood(request, &beta)).sum::<f64>());
+    of(&smallest(&cost, &[logit(mean.get()), 1.6])?)
+}
+
+fn spans(requests: &[&[RoundSeen]], mean: Probability) -> Option<Spans> {
+    let of = |at: &[f64]| Spans::two(logistic(at[0]), logistic(at[1]), logistic(at[2]), logistic(at[3])).ok();
+    let cost = |at: &[f64]| of(at).map(|spans| -requests.iter().map(|request| of_spans(request, &spans)).sum::<f64>());
+    let middle = logit(mean.get());
+    // From long spans and from short ones: the surface has more than one valley.
+    let starts = [[middle + 1.0, middle - 1.0, -2.5, -2.5], [middle + 1.5, middle - 1.5, -0.5, -0.5]];
+    let ends = starts.iter().filter_map(|start| smallest(&cost, start));
+    let best = ends.filter_map(|at| Some((cost(&at)?, at))).min_by(|a, b| a.0.total_cmp(&b.0));
+    of(&best?.1)
+}
+
+/// A cost as the solver takes it.
+struct Cost<'c>(&'c dyn Fn(&[f64]) -> Option<f64>);
+
+impl CostFunction for Cost<'_> {
+    type Param = Vec<f64>;
+    type Output = f64;
+
+    fn cost(&self, at: &Vec<f64>) -> Result<f64, Error> {
+        // What is no model is worse than any.
+        Ok((self.0)(at).filter(|cost| cost.is_finite()).unwrap_or(f64::MAX))
+    }
+}
+
+/// Where a cost is smallest, from a start; none if the solver fails.
+fn smallest(cost: &dyn Fn(&[f64]) -> Option<f64>, start: &[f64]) -> Option<Vec<f64>> {
+    let corner = |at: usize| {
+        let mut corner = start.to_vec();
+        corner[at] += 0.7;
+        corner
+    };
+    let simplex = std::iter::once(start.to_vec()).chain((0..start.len()).map(corner)).collect();
+    let solver = NelderMead::new(simplex).with_sd_tolerance(1e-6).ok()?;
+    let run =
+        Executor::new(Cost(cost), solver).configure(|state| state.max_iters(MOST_STEPS)).timer(false).run().ok()?;
+    run.state().get_best_param().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::acceptance::runs::Runs;
+    use crate::rng::Generator;
+
+    /// Requests that a process makes.
+    fn recorded(process: &Process, requests: usize, rounds: usize) -> Trace {
+        let (runs, mut generator) = (Runs::new(process, 4), Generator::from_seed(5));
+        let request = |_| {
+            let mut state = runs.begin(&mut generator);
+            (0..rounds)
+                .map(|_| RoundSeen { drafted: 4, accepted: runs.round(&mut state, &mut generator) as u32 })
+                .collect()
+        };
+        Trace::by_request((0..requests).map(request).collect()).unwrap()
+    }
+
+    /// Each model is found again in what it made, with its figures.
+    #[test]
+    fn the_model_that_made_the_rounds_is_chosen() {
+        let p = |value| Probability::new(value).unwrap();
+        let positions = Curve::cumulative(&[0.9, 0.5, 0.4, 0.38].map(p)).unwrap();
+        let cases = [
+            (FittedModel::PerPosition, Process::Positions { kind: AcceptanceKind::PerPosition, curve: positions }),
+            (FittedModel::BetaBySequence, Process::Beta { beta: Beta::new(2.0, 1.0).unwrap(), scope: Scope::Sequence }),
+            (FittedModel::Markov, Process::Spans(Spans::two(p(0.95), p(0.2), p(0.05), p(0.1)).unwrap())),
+        ];
+        for (made_by, process) in cases {
+            let trace = recorded(&process, 60, 60);
+            let chosen = choose(&trace).unwrap();
+            assert_eq!(chosen[0].model, made_by, "{chosen:#?}");
+            let got = chosen[0].process.tokens_per_pass(4);
+            // Requests of equally many rounds, where sequences that keep their alpha are taken to emit equally many tokens.
+            let kept = made_by == FittedModel::BetaBySequence;
+            let expected =
+                if kept { process.tokens_per_pass(4) } else { Process::Trace(trace.into()).tokens_per_pass(4) };
+            assert!((got / expected - 1.0).abs() < 0.04, "{made_by:?}: {got} and {expected}");
+        }
+    }
+
+    /// Of rounds of one alpha no model tells more than one alpha does, by more than chance.
+    #[test]
+    fn one_alpha_is_enough_for_rounds_of_one_alpha() {
+        let process = Process::Iid { alpha: Probability::new(0.7).unwrap() };
+        let chosen = choose(&recorded(&process, 60, 60)).unwrap();
+        let iid = chosen.iter().find(|fitted| fitted.model == FittedModel::Iid).unwrap();
+        assert!(chosen[0].held_out - iid.held_out < 1e-3, "{chosen:#?}");
+        assert!((iid.process.alpha().unwrap() - 0.7).abs() < 0.02);
+    }
+}
