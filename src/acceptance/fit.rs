@@ -5,7 +5,10 @@
 //! held-out likelihood, with whole requests held out, since rounds of one request hang together.
 
 pub mod choose;
+pub mod law;
+
 mod likelihood;
+mod simplex;
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 

@@ -24,6 +24,7 @@ mod invariants;
 mod model_facts;
 mod operators;
 mod program;
+mod published_acceptance;
 mod readme;
 mod simulate;
 mod tree;

@@ -1,9 +1,7 @@
 //! Models fitted to recorded requests and judged by requests they have not seen.
 
-use argmin::core::{CostFunction, Error, Executor, State};
-use argmin::solver::neldermead::NelderMead;
-
 use crate::acceptance::fit::likelihood::{of_beta_rounds, of_beta_sequence, of_positions, of_spans};
+use crate::acceptance::fit::simplex::{logistic, logit, smallest};
 use crate::acceptance::fit::{Fitted, FittedModel};
 use crate::acceptance::process::Process;
 use crate::domain::acceptance::Curve;
@@ -21,7 +19,6 @@ const MOST_ROUNDS: usize = 8192;
 const FEWEST_ROUNDS: usize = 50;
 /// A request that is cut so that something can be held out has pieces of at least so many rounds.
 const PIECE: usize = 10;
-const MOST_STEPS: u64 = 300;
 
 /// Every model, fitted and judged, the best first. None of counts, which say nothing of what ties rounds together, nor of
 /// fewer than fifty rounds.
@@ -159,15 +156,6 @@ fn smoothed(tested: u64, passed: u64) -> Probability {
     Probability::nearest((passed as f64 + 0.5) / (tested as f64 + 1.0))
 }
 
-fn logit(p: f64) -> f64 {
-    (p / (1.0 - p)).ln()
-}
-
-fn logistic(x: f64) -> Probability {
-    // Kept off 0 and 1, where nothing can be learned any more.
-    Probability::nearest((1.0 / (1.0 + (-x).exp())).clamp(1e-6, 1.0 - 1e-6))
-}
-
 fn beta(requests: &[&[RoundSeen]], mean: Probability, likelihood: fn(&[RoundSeen], &Beta) -> f64) -> Option<Beta> {
     let of = |at: &[f64]| Beta::with_mean(logistic(at[0]), at[1].clamp(-4.0, 14.0).exp()).ok();
     let cost = |at: &[f64]| of(at).map(|beta| -requests.iter().map(|request| likelihood(request, &beta)).sum::<f64>());
@@ -183,33 +171,6 @@ fn spans(requests: &[&[RoundSeen]], mean: Probability) -> Option<Spans> {
     let ends = starts.iter().filter_map(|start| smallest(&cost, start));
     let best = ends.filter_map(|at| Some((cost(&at)?, at))).min_by(|a, b| a.0.total_cmp(&b.0));
     of(&best?.1)
-}
-
-/// A cost as the solver takes it.
-struct Cost<'c>(&'c dyn Fn(&[f64]) -> Option<f64>);
-
-impl CostFunction for Cost<'_> {
-    type Param = Vec<f64>;
-    type Output = f64;
-
-    fn cost(&self, at: &Vec<f64>) -> Result<f64, Error> {
-        // What is no model is worse than any.
-        Ok((self.0)(at).filter(|cost| cost.is_finite()).unwrap_or(f64::MAX))
-    }
-}
-
-/// Where a cost is smallest, from a start; none if the solver fails.
-fn smallest(cost: &dyn Fn(&[f64]) -> Option<f64>, start: &[f64]) -> Option<Vec<f64>> {
-    let corner = |at: usize| {
-        let mut corner = start.to_vec();
-        corner[at] += 0.7;
-        corner
-    };
-    let simplex = std::iter::once(start.to_vec()).chain((0..start.len()).map(corner)).collect();
-    let solver = NelderMead::new(simplex).with_sd_tolerance(1e-6).ok()?;
-    let run =
-        Executor::new(Cost(cost), solver).configure(|state| state.max_iters(MOST_STEPS)).timer(false).run().ok()?;
-    run.state().get_best_param().cloned()
 }
 
 #[cfg(test)]
