@@ -39,6 +39,9 @@ const FENCED: &[(&str, &[&str])] = &[
     ("std::time::SystemTime", &[]),
     ("std::env", &["cli", "catalog/lookup"]),
     ("rand_xoshiro", &["rng"]),
+    ("rand_distr", &["rng"]),
+    ("statrs", &["acceptance"]),
+    ("argmin", &["acceptance"]),
     ("annotate_snippets", &["diagnostic"]),
 ];
 

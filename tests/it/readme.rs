@@ -123,3 +123,31 @@ fn its_scenarios_run() {
         run_well(folder.path(), &["sweep", "--scenario", name, "--write", "none", "--quiet"]);
     }
 }
+
+/// The rows of its table of trees, and the figures it takes from the page on acceptance.
+#[test]
+fn its_trees_and_its_figures_on_acceptance_are_what_comes_out() {
+    let folder = folder();
+    let readme = readme();
+    let ran = run_well(folder.path(), &["tree", "--scenario", "llama-8b-tree", "--write", "none"]);
+    let block = block_of(&readme, " batch  nodes  levels");
+    assert!(block.lines().count() > 4 && block.lines().all(|line| ran.stdout.contains(line)), "{}", ran.stdout);
+    let page = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/acceptance.md")).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains("| 35 % | 3 % | 3 % | 3 % | 5 % | 5 % | 6 % | 7 % |"), "{page}");
+    assert!(readme.contains("is 35 % off at k = 8, models fitted to k = 1 to 4 are 5 to 7 % off"));
+}
+
+#[test]
+fn its_acceptance_by_context_and_workload_can_be_read() {
+    let folder = folder();
+    let readme = readme();
+    let block = blocks(&readme, "toml").into_iter().find(|block| block.starts_with("acceptance.mean_length")).unwrap();
+    let text = format!(
+        "title = \"Mine\"\nhardware = \"h100-sxm5-80gb\"\ntarget = \"llama-3.1-8b\"\nengine = \"vllm\"\n[drafters.head]\n\
+         eagle = {{ version = 3 }}\n{block}[workloads.chat]\nshare = 0.7\noutput = 300\n[workloads.code]\nshare = 0.3\noutput = 900\n"
+    );
+    write(folder.path().join("s.toml"), text).unwrap();
+    let ran = run_well(folder.path(), &["sweep", "--scenario", "./s.toml", "--write", "none"]);
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+}
