@@ -1,10 +1,12 @@
 //! How far to trust the numbers: the lines that go with every output.
 
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, OfWorkload};
 use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::{Additive, Engine, Known};
 use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
+use crate::domain::shape::TreeShape;
 use crate::report::number::shortest;
 use crate::words::{DrafterKind, Status, Term};
 
@@ -99,12 +101,28 @@ pub fn note(engine: &Engine) -> Option<String> {
     engine.note.as_ref().map(|note| format!("engine {}: {note}", engine.id))
 }
 
+/// Where an acceptance was measured; of a service, where that of each workload was.
+fn sources(acceptance: &Acceptance) -> Option<String> {
+    let AcceptanceModel::Workloads(parts) = &acceptance.model else { return acceptance.provenance.line() };
+    let of = |part: &OfWorkload| {
+        let source = part.acceptance.provenance.line().unwrap_or_else(|| "source not stated".to_owned());
+        format!("{}: {}, {source}", part.label, part.acceptance.model.kind())
+    };
+    let each: Vec<String> = acceptance.provenance.line().into_iter().chain(parts.iter().map(of)).collect();
+    Some(each.join("; "))
+}
+
 /// Where a drafter's acceptance comes from, and what of its price is not tested.
 #[must_use]
 pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
     let kind = drafter.acceptance.model.kind();
-    let source = drafter.acceptance.provenance.line();
-    let source = source.unwrap_or_else(|| "source not stated".to_owned());
+    let source = sources(&drafter.acceptance).unwrap_or_else(|| "source not stated".to_owned());
+    let tree = match (&drafter.acceptance.model, &drafter.tree) {
+        (AcceptanceModel::Ranks(_), Some(TreeShape::Sized(_))) => {
+            "; tokens of the best fixed tree of its sizes: an engine that picks nodes in every round accepts more"
+        }
+        _ => "",
+    };
     let head = match &drafter.source {
         DraftSource::Head(HeadSource::Derived(_)) => "; its head is derived from the target's shape",
         _ => "",
@@ -118,5 +136,5 @@ pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
     } else {
         String::new()
     };
-    format!("drafter {}: acceptance {kind}, {source}{head}{untested}", drafter.label)
+    format!("drafter {}: acceptance {kind}, {source}{tree}{head}{untested}", drafter.label)
 }
