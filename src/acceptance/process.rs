@@ -66,6 +66,13 @@ pub enum Process {
     },
     /// At a context beyond the longest that was measured: what holds there.
     Beyond(Box<Process>),
+    /// Rounds of which only a share drafts anything: what holds where they do.
+    Proposing {
+        /// The share of rounds that draft.
+        share: Probability,
+        /// What those accept.
+        of: Box<Process>,
+    },
 }
 
 /// Sequences of one workload.
@@ -128,6 +135,7 @@ impl Process {
                 (1.0 - share) * low.tokens_per_pass(k) + share * high.tokens_per_pass(k)
             }
             Self::Beyond(nearest) => nearest.tokens_per_pass(k),
+            Self::Proposing { share, of } => 1.0 + share.get() * (of.tokens_per_pass(k) - 1.0),
             Self::Beta { .. } | Self::Spans(_) | Self::Ranks(_) | Self::Workloads(_) => self.law(k).mean_tokens(),
         }
     }
@@ -169,6 +177,9 @@ impl Process {
                 mixed([(1.0 - share, &low.law(k)), (*share, &high.law(k))].into_iter())
             }
             Self::Beyond(nearest) => nearest.law(k),
+            Self::Proposing { share, of } => {
+                Accepted::from_survival(of.law(k).survival().iter().map(|passed| share.get() * passed).collect())
+            }
         }
     }
 
@@ -176,7 +187,7 @@ impl Process {
     #[must_use]
     pub fn is_of_proposals(&self) -> bool {
         match self {
-            Self::Fitted { .. } | Self::Lengths(_) => false,
+            Self::Fitted { .. } | Self::Lengths(_) | Self::Proposing { .. } => false,
             Self::Workloads(parts) => parts.iter().all(|part| part.process.is_of_proposals()),
             Self::Between { low, .. } => low.is_of_proposals(),
             Self::Beyond(nearest) => nearest.is_of_proposals(),
@@ -208,6 +219,7 @@ impl Process {
             Self::Lengths(lengths) if lengths.iter().any(|length| length.k() == k) => Known::Stated,
             Self::Lengths(lengths) if is_inside(lengths, k) => Known::Interpolated,
             Self::Lengths(_) | Self::Beyond(_) => Known::Extrapolated,
+            Self::Proposing { of, .. } => of.known(k),
             Self::Ranks(ranks) => stated(ranks.deepest().is_none_or(|deepest| k <= deepest as u64)),
             Self::Workloads(parts) => parts.iter().map(|part| part.process.known(k)).max().unwrap_or(Known::Stated),
             Self::Between { low, high, .. } => low.known(k).max(high.known(k)).max(Known::Interpolated),
@@ -238,6 +250,7 @@ impl Process {
             Self::Workloads(_) => AcceptanceKind::Workloads,
             Self::Between { low, .. } => low.kind(),
             Self::Beyond(nearest) => nearest.kind(),
+            Self::Proposing { of, .. } => of.kind(),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::words::Scope;
 /// | easy and hard spans | has a state that moves with every token it emits |
 /// | recorded rounds | replays a request from a round drawn at random, over and over: what a request has of its own stays |
 /// | workloads | is of one of them |
+/// | of which a share of rounds drafts | proposes or not in each round |
 /// | any other, and what lies between two contexts | has independent rounds of the process's law |
 #[derive(Clone, Debug)]
 pub struct Runs {
@@ -31,6 +32,7 @@ enum Kind {
     Spans(States),
     Recorded(Recording),
     Parts(Vec<(f64, Runs)>),
+    Proposing(Test, Box<Runs>),
 }
 
 /// Where a sequence stands.
@@ -59,6 +61,10 @@ impl Runs {
             Process::Beta { beta, scope: Scope::Sequence } => BetaLaw::new(beta.a(), beta.b()).map(Kind::Kept),
             Process::Spans(of) => Some(Kind::Spans(States::new(of, k))),
             Process::Trace(trace) => Recording::new(trace, process, k).map(Kind::Recorded),
+            Process::Proposing { share, of } => {
+                let of = Self::new(of, k);
+                (!of.is_independent()).then(|| Kind::Proposing(Test::new(share.get()), Box::new(of)))
+            }
             Process::Workloads(parts) => Some(Kind::Parts(cumulative(parts, k))),
             _ => None,
         };
@@ -88,6 +94,7 @@ impl Runs {
             Kind::Kept(law) => At::Alpha(generator.beta(law).ln()),
             Kind::Spans(states) => At::State(pick(&states.starts, generator)),
             Kind::Recorded(recording) => recording.begin(generator),
+            Kind::Proposing(_, of) => return of.begin(generator),
             Kind::Parts(parts) => {
                 let number = generator.uniform();
                 let at = parts.iter().position(|(up_to, _)| number < *up_to).unwrap_or(parts.len() - 1);
@@ -100,6 +107,9 @@ impl Runs {
     pub fn round(&self, state: &mut State, generator: &mut Generator) -> u64 {
         match (&self.kind, &mut state.0) {
             (Kind::Independent(table), _) => table.draw(generator) as u64,
+            // A sequence that proposes nothing stands where it stood: what it would have drafted is not known.
+            (Kind::Proposing(proposes, _), _) if !proposes.passes(generator) => 0,
+            (Kind::Proposing(_, of), _) => of.round(state, generator),
             (Kind::Kept(_), At::Alpha(log)) => geometric(*log, self.k, generator),
             (Kind::Spans(states), At::State(at)) => states.round(at, self.k, generator),
             (Kind::Recorded(recording), At::Round { request, round }) => {

@@ -104,6 +104,7 @@ fn one_law_for_all_k(process: &Process) -> bool {
         Process::Lengths(_) | Process::Workloads(_) => false,
         Process::Between { low, high, .. } => one_law_for_all_k(low) && one_law_for_all_k(high),
         Process::Beyond(nearest) => one_law_for_all_k(nearest),
+        Process::Proposing { of, .. } => one_law_for_all_k(of),
         Process::Beta { scope, .. } => *scope == Scope::Round,
         Process::Spans(_) => false,
         _ => true,

@@ -14,6 +14,7 @@ use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource};
 use crate::domain::head::{EAGLE3_VOCAB, Head, MEDUSA_HEADS};
 use crate::domain::model::Model;
 use crate::domain::shape::TreeShape;
+use crate::units::Probability;
 use crate::words::{DrafterKind, HeadKind, Role, Word};
 
 const KEYS: Keys = Keys {
@@ -110,7 +111,13 @@ fn drafter(
         }
     };
     let (source, longest, tensor_parallel) = drafting?;
-    let (overlap, tree, acceptance) = (overlap?.unwrap_or_default(), tree?, acceptance?);
+    let (overlap, tree, mut acceptance) = (overlap?.unwrap_or_default(), tree?, acceptance?);
+    if let (true, None, AcceptanceModel::Trace(trace)) =
+        (source.looks_up(), acceptance.proposing_share, &acceptance.model)
+    {
+        // Its recording says how many rounds propose.
+        acceptance.proposing_share = Some(Probability::nearest(trace.proposing_share()));
+    }
     if let Some(found) = wrong_together(&source, tree.as_ref(), &acceptance, node) {
         return problems.report(found);
     }

@@ -10,7 +10,7 @@ use crate::domain::drafter::Drafter;
 use crate::domain::scenario::Scenario;
 use crate::domain::simulate::Simulate;
 use crate::plan::ragged::round_seconds;
-use crate::plan::yields::{acceptances, process_of};
+use crate::plan::yields::{acceptances, process_over_all};
 use crate::report::number::shortest;
 use crate::report::simulation::lines::Simulated;
 use crate::sweep::grid::{Block, Grid};
@@ -75,7 +75,7 @@ fn of_drafter(drafter: &Drafter, simulate: &Simulate, context: u64) -> Vec<Simul
     // A drafter whose rounds are shorter than all that is asked for is simulated at its longest.
     let k = if k.is_empty() { drafter.longest.into_iter().collect() } else { k };
     let one = |index: u64| {
-        let process = process_of(drafter, index, context);
+        let process = process_over_all(drafter, index, context);
         let name = format!("{}/{}/{index}", drafter.label, named(&process));
         let subject = Subject { name, process, k: k.clone() };
         Simulated { drafter: Some(drafter.label.clone()), subject, seconds: Vec::new() }

@@ -52,6 +52,16 @@ pub fn process_of(drafter: &Drafter, index: u64, context: u64) -> Process {
     process(&drafter.acceptance, index, context as f64, drafter.tree.as_ref())
 }
 
+/// The same over all sequences where only a share of them proposes in a round and the acceptance describes those.
+#[must_use]
+pub fn process_over_all(drafter: &Drafter, index: u64, context: u64) -> Process {
+    let of = process_of(drafter, index, context);
+    match drafter.acceptance.proposing_share.filter(|_| of.is_of_proposals()) {
+        Some(share) => Process::Proposing { share, of: Box::new(of) },
+        None => of,
+    }
+}
+
 /// The share of sequences that propose any draft in a round of a drafter that looks drafts up, where it
 /// was not measured.
 ///

@@ -108,3 +108,25 @@ fn a_recording_is_an_input_like_any_other() {
     assert_eq!(gone.code, 2);
     assert!(gone.stderr.contains("no.csv: there is no such file"), "{}", gone.stderr);
 }
+
+/// By hand: three of four rounds propose, two of these pass the first draft: 1 + 0.75 x 2/3 tokens, and 1.75 positions
+/// verified at k = 1. Whole sequences propose as often.
+#[test]
+fn a_recording_of_look_ups_says_how_often_they_propose() {
+    let folder = folder();
+    write(folder.path().join("rounds.csv"), "request,drafted,accepted\r\na,3,1\r\na,0,0\r\nb,2,2\r\nb,3,0\r\n")
+        .unwrap();
+    let drafter = "[drafters.lookup]\nngram = {}\nacceptance.trace = { file = \"rounds.csv\" }\n";
+    let simulate = "[simulate]\nk = 1\nbatch = 4\n";
+    write(folder.path().join("s.toml"), format!("{HEAD}k = [1]\ncontext = [1024]\n{drafter}{simulate}")).unwrap();
+    let flags = ["--scenario", "./s.toml", "--format", "csv", "--write", "none", "--quiet"];
+    let table = run_well(folder.path(), &[&["sweep"][..], &flags].concat()).stdout;
+    let row: Vec<&str> = table.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!((row[9], row[12]), ("1.75", "1.5"));
+    let table = run_well(folder.path(), &[&["simulate"][..], &flags].concat()).stdout;
+    let tokens: Vec<&str> =
+        table.lines().find(|line| line.starts_with("tokens_per_pass")).unwrap().split(',').collect();
+    assert_eq!(tokens[4], "1.5");
+    let (low, high) = (tokens[6].parse::<f64>().unwrap(), tokens[7].parse::<f64>().unwrap());
+    assert!(low < 1.5 && 1.5 < high && high - low < 0.1, "{tokens:?}");
+}

@@ -14,7 +14,7 @@ use crate::words::{AcceptanceKind, Scope};
 /// Requests are held out in so many parts, one after the other.
 const FOLDS: usize = 5;
 /// Rounds beyond these add time and no certainty.
-const MOST_ROUNDS: usize = 8192;
+pub const MOST_ROUNDS: usize = 8192;
 /// Fewer rounds tell nothing of what ties them together.
 const FEWEST_ROUNDS: usize = 50;
 /// A request that is cut so that something can be held out has pieces of at least so many rounds.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::acceptance::fit::choose::choose;
+use crate::acceptance::fit::choose::{MOST_ROUNDS, choose};
 use crate::acceptance::fit::{Fitted, OneAlpha, error_of, one_alpha};
 use crate::acceptance::process::Process;
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, Curve};
@@ -17,6 +17,10 @@ const DOUBTFUL: f64 = 0.01;
 pub struct Borne {
     /// The drafter.
     pub drafter: String,
+    /// What was made of its rounds.
+    pub of: &'static str,
+    /// Rounds that drafted.
+    pub drafting: u64,
     /// Acceptance by position.
     pub curve: Curve,
     /// Whether one alpha is tenable; none where fewer than two positions were tested.
@@ -28,14 +32,15 @@ pub struct Borne {
 /// What a drafter's acceptance bears out, if it was counted or recorded.
 #[must_use]
 pub fn borne(drafter: &str, acceptance: &Acceptance) -> Option<Borne> {
-    let (curve, tests, models) = match &acceptance.model {
-        AcceptanceModel::Counts(counts) => (counts.curve().clone(), counts.tests(), Vec::new()),
+    let (of, curve, tests, models) = match &acceptance.model {
+        AcceptanceModel::Counts(counts) => ("counter", counts.curve().clone(), counts.tests(), Vec::new()),
         AcceptanceModel::Trace(trace) => {
-            (trace.curve().clone(), trace.tests().to_vec(), choose(trace).unwrap_or_default())
+            ("recording", trace.curve().clone(), trace.tests().to_vec(), choose(trace).unwrap_or_default())
         }
         _ => return None,
     };
-    Some(Borne { drafter: drafter.to_owned(), curve, test: one_alpha(&tests), models })
+    let drafting = tests.first().map_or(0, |(tested, _)| *tested);
+    Some(Borne { drafter: drafter.to_owned(), of, drafting, curve, test: one_alpha(&tests), models })
 }
 
 /// One paragraph, and a table of models where there are any.
@@ -43,7 +48,7 @@ pub fn borne(drafter: &str, acceptance: &Acceptance) -> Option<Borne> {
 pub fn text(borne: &Borne, style: Style) -> String {
     let mut lines = vec![tenable(borne)];
     if borne.models.is_empty() {
-        lines.insert(0, format!("Drafter {}: what the counts bear out", borne.drafter));
+        lines.insert(0, format!("Drafter {}: what the {} bears out", borne.drafter, borne.of));
         return lines.join("\n");
     }
     let longest = borne.curve.survival().len() as u64;
@@ -61,6 +66,10 @@ pub fn text(borne: &Borne, style: Style) -> String {
         "held out: mean log-likelihood (nats) of rounds in requests that the fit had not seen, the best first; k = {longest}. \
          Tokens of `beta by sequence` are of sequences that emit equally many"
     ));
+    lines.extend(
+        (borne.drafting > MOST_ROUNDS as u64)
+            .then(|| format!("judged by the first {MOST_ROUNDS} of {} rounds that drafted", borne.drafting)),
+    );
     composed(&format!("Drafter {}: which model the recording bears out", borne.drafter), &rows, lines, style)
 }
 
@@ -73,11 +82,11 @@ fn tenable(borne: &Borne) -> String {
     let verdict = if test.p_value < DOUBTFUL { "not tenable" } else { "tenable" };
     let first = Probability::nearest(survival[0]);
     format!(
-        "one alpha for all positions is {verdict}: G = {:.1} with {} degrees of freedom, p = {:.2e}. alpha {:.4} by likelihood \
+        "one alpha for all positions is {verdict}: G = {:.1} with {} degrees of freedom, {}. alpha {:.4} by likelihood \
          would be {:+.1} % off at k = 1 and {:+.1} % at k = {longest}; {:.4}, as position 1 has it, {:+.1} % at k = {longest}",
         test.statistic,
         test.degrees,
-        test.p_value,
+        if test.p_value > 0.0 { format!("p = {:.2e}", test.p_value) } else { "p below 1e-300".to_owned() },
         alpha.get(),
         100.0 * error_of(alpha, &borne.curve, 1),
         100.0 * error_of(alpha, &borne.curve, longest),
