@@ -56,13 +56,18 @@ impl Runs {
     /// A process at draft length k.
     #[must_use]
     pub fn new(process: &Process, k: u64) -> Self {
+        Self::of_rounds(process, k, 1.0)
+    }
+
+    /// The same where only a share of rounds drafts.
+    fn of_rounds(process: &Process, k: u64, proposing: f64) -> Self {
         let kind = match process {
-            Process::Beyond(nearest) => return Self::new(nearest, k),
+            Process::Beyond(nearest) => return Self::of_rounds(nearest, k, proposing),
             Process::Beta { beta, scope: Scope::Sequence } => BetaLaw::new(beta.a(), beta.b()).map(Kind::Kept),
             Process::Spans(of) => Some(Kind::Spans(States::new(of, k))),
-            Process::Trace(trace) => Recording::new(trace, process, k).map(Kind::Recorded),
+            Process::Trace(trace) => Recording::new(trace, process, k, proposing).map(Kind::Recorded),
             Process::Proposing { share, of } => {
-                let of = Self::new(of, k);
+                let of = Self::of_rounds(of, k, share.get());
                 (!of.is_independent()).then(|| Kind::Proposing(Test::new(share.get()), Box::new(of)))
             }
             Process::Workloads(parts) => Some(Kind::Parts(cumulative(parts, k))),
@@ -191,7 +196,7 @@ struct Recording {
 }
 
 impl Recording {
-    fn new(trace: &Trace, process: &Process, k: u64) -> Option<Self> {
+    fn new(trace: &Trace, process: &Process, k: u64, proposing: f64) -> Option<Self> {
         let Rounds::ByRequest(requests) = trace.rounds() else { return None };
         let drafting = |request: &Vec<RoundSeen>| -> Vec<(u32, u32)> {
             let seen = request.iter().map(|round: &RoundSeen| (round.drafted, round.accepted));
@@ -201,7 +206,7 @@ impl Recording {
             requests.iter().map(drafting).filter(|request| !request.is_empty()).collect();
         // By tokens, so that sequences of equal length give every round the same weight.
         let tokens = |request: &Vec<(u32, u32)>| -> f64 {
-            request.iter().map(|(_, accepted)| 1.0 + (f64::from(*accepted)).min(k as f64)).sum()
+            request.iter().map(|(_, accepted)| 1.0 + proposing * f64::from(*accepted).min(k as f64)).sum()
         };
         let mut sum = 0.0;
         let mut up_to: Vec<f64> = Vec::with_capacity(requests.len());
