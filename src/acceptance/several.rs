@@ -114,9 +114,9 @@ pub fn without_replacement(pair: &Pair, drafts: usize, exhausted: Exhausted) -> 
 }
 
 fn check(tokens: usize, drafts: usize) -> Result<(), TooManyWays> {
-    let few =
-        u32::try_from(drafts).ok().and_then(|drafts| tokens.checked_pow(drafts)).is_some_and(|ways| ways <= MOST_WAYS);
-    if few { Ok(()) } else { Err(TooManyWays { drafts, tokens }) }
+    // Once every token is drawn there is no more order to follow.
+    let orders = (0..drafts.min(tokens)).try_fold(1_usize, |orders, drawn| orders.checked_mul(tokens - drawn));
+    if orders.is_some_and(|orders| orders <= MOST_WAYS) { Ok(()) } else { Err(TooManyWays { drafts, tokens }) }
 }
 
 /// Orders of draws, followed one by one.

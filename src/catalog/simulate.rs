@@ -22,6 +22,9 @@ const MOST_TOKENS: u64 = 4096;
 /// Drafts for one position, whose orders are followed one by one.
 const MOST_DRAFTS: u64 = 16;
 const MOST_TEMPERATURES: usize = 16;
+/// Below, all chances but the largest are 0 to a double; above, all tokens are alike.
+const SMALLEST_TEMPERATURE: f64 = 0.001;
+const LARGEST_TEMPERATURE: f64 = 1000.0;
 const HINT: &str = "p and q give each token of one vocabulary its chance; each sums to 1, within 1e-9";
 /// A year of simulation.
 const MOST_ROUNDS: u64 = 1_000_000_000_000_000;
@@ -69,7 +72,16 @@ fn few(node: &Node, problems: &mut Problems, of: (u64, u64), most: u64, what: &s
 }
 
 fn temperatures(node: &Node, problems: &mut Problems) -> Option<Vec<f64>> {
-    let all = one_or_many(node, problems, |node, problems| number(node, problems, 0.0))?;
+    let one = |node: &Node, problems: &mut Problems| {
+        let temperature = number(node, problems, 0.0)?;
+        if temperature == 0.0 || (SMALLEST_TEMPERATURE..=LARGEST_TEMPERATURE).contains(&temperature) {
+            return Some(temperature);
+        }
+        let message = format!("`{}` cannot be {temperature:?}", node.path);
+        let hint = format!("0 is greedy; else from {SMALLEST_TEMPERATURE} to {LARGEST_TEMPERATURE}");
+        problems.report(Diagnostic::error("out-of-range", message).at(&node.place).hint(hint))
+    };
+    let all = one_or_many(node, problems, one)?;
     if all.len() > MOST_TEMPERATURES {
         let found = Diagnostic::error("out-of-range", format!("`{}` has {} values", node.path, all.len()));
         return problems.report(found.at(&node.place).hint(format!("{MOST_TEMPERATURES} temperatures at most")));

@@ -121,10 +121,14 @@ fn by_temperature(lines: &[Line], style: Style) -> String {
         let cells = std::iter::once(shortest(row)).chain(columns.iter().map(cell));
         table.add_row(cells.map(right));
     }
-    let notes = vec![
+    let mut notes = vec![
         "drawn: drafts from q at the same temperature; greedy: its likeliest token, accepted as often as the target emits it"
             .to_owned(),
     ];
+    let has = |quantity| of.iter().any(|line| line.quantity == quantity);
+    if has(Estimated::SeveralWithReplacement) && !has(Estimated::SeveralWithoutReplacement) {
+        notes.push("without return: so many tokens and drafts fall in too many orders to follow".to_owned());
+    }
     composed("Laws by temperature, exact", &table, notes, style)
 }
 
