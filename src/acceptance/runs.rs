@@ -15,7 +15,7 @@ use crate::words::Scope;
 /// |---|---|
 /// | beta by sequence | draws its alpha and keeps it |
 /// | easy and hard spans | has a state that moves with every token it emits |
-/// | recorded rounds | replays a request from a round drawn at random, over and over: what a request has of its own stays |
+/// | recorded rounds | replays a request, drawn in proportion to its tokens, from a round drawn at random, over and over: what a request has of its own stays |
 /// | workloads | is of one of them |
 /// | of which a share of rounds drafts | proposes or not in each round |
 /// | any other, and what lies between two contexts | has independent rounds of the process's law |
@@ -64,7 +64,7 @@ impl Runs {
         let kind = match process {
             Process::Beyond(nearest) => return Self::of_rounds(nearest, k, proposing),
             Process::Beta { beta, scope: Scope::Sequence } => BetaLaw::new(beta.a(), beta.b()).map(Kind::Kept),
-            Process::Spans(of) => Some(Kind::Spans(States::new(of, k))),
+            Process::Spans(of) => Some(Kind::Spans(States::new(of))),
             Process::Trace(trace) => Recording::new(trace, process, k, proposing).map(Kind::Recorded),
             Process::Proposing { share, of } => {
                 let of = Self::of_rounds(of, k, share.get());
@@ -91,7 +91,7 @@ impl Runs {
         }
     }
 
-    /// A new sequence, where a long run would have it.
+    /// A new sequence: its alpha, state or request drawn, not its rounds.
     #[must_use]
     pub fn begin(&self, generator: &mut Generator) -> State {
         State(match &self.kind {
@@ -140,9 +140,9 @@ fn cumulative(parts: &[Part], k: u64) -> Vec<(f64, Runs)> {
 
 /// Tests passed before the first failure, at most k: `floor(ln u / ln alpha)`, u in (0, 1].
 fn geometric(log_alpha: f64, k: u64, generator: &mut Generator) -> u64 {
-    let passed = (1.0 - generator.uniform()).ln() / log_alpha;
-    // At alpha = 1 the quotient is infinite, or no number: every test passes.
-    if passed.is_nan() { k } else { (passed as u64).min(k) }
+    let number = 1.0 - generator.uniform();
+    // A draw may round to alpha = 1, where the quotient has no meaning: every test passes.
+    if log_alpha >= 0.0 { k } else { ((number.ln() / log_alpha) as u64).min(k) }
 }
 
 /// The position of a draw among shares that sum to one.
@@ -166,8 +166,9 @@ struct States {
 }
 
 impl States {
-    fn new(of: &Spans, k: u64) -> Self {
-        let starts = spans::long_run(of, k).map_or_else(|_| spans::positions(of), |run| run.starts);
+    fn new(of: &Spans) -> Self {
+        // An output starts where text does, not where rounds start in the long run: that is more often in hard spans.
+        let starts = spans::positions(of);
         let tests = of.alphas().iter().map(|&alpha| Test::new(alpha)).collect();
         Self { starts, tests, transitions: of.transitions().to_vec() }
     }
@@ -204,17 +205,24 @@ impl Recording {
         };
         let requests: Vec<Vec<(u32, u32)>> =
             requests.iter().map(drafting).filter(|request| !request.is_empty()).collect();
-        // By tokens, so that sequences of equal length give every round the same weight.
-        let tokens = |request: &Vec<(u32, u32)>| -> f64 {
-            request.iter().map(|(_, accepted)| 1.0 + proposing * f64::from(*accepted).min(k as f64)).sum()
+        let law = process.law(k);
+        // By tokens, so that sequences of equal length give every round the same weight: those seen, and those that rounds
+        // shorter than k go on to in the mean.
+        let reach: Vec<f64> = std::iter::once(1.0).chain(law.survival().iter().copied()).collect();
+        let beyond = |at: usize| reach.iter().skip(at + 1).sum::<f64>() / reach[at];
+        let accepted = |&(drafted, accepted): &(u32, u32)| -> f64 {
+            let goes_on = accepted == drafted && u64::from(drafted) < k && reach[drafted as usize] > 0.0;
+            f64::from(accepted).min(k as f64) + if goes_on { beyond(drafted as usize) } else { 0.0 }
         };
+        let tokens =
+            |request: &Vec<(u32, u32)>| request.iter().map(|round| 1.0 + proposing * accepted(round)).sum::<f64>();
         let mut sum = 0.0;
         let mut up_to: Vec<f64> = Vec::with_capacity(requests.len());
         for request in &requests {
             sum += tokens(request);
             up_to.push(sum);
         }
-        let conditional = process.law(k).conditional();
+        let conditional = law.conditional();
         let tests = conditional.iter().map(|chance| Test::new(chance.unwrap_or(0.0))).collect();
         Some(Self { requests, up_to, tests })
     }
@@ -268,5 +276,18 @@ impl Runs {
             run.tokens += accepted + 1;
         }
         run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A draw from a Beta law near 1 may round to 1: then every test passes, and none may be taken for none.
+    #[test]
+    fn an_alpha_of_one_passes_every_test() {
+        let mut generator = Generator::from_seed(5);
+        assert!((0..1000).all(|_| geometric(0.0, 4, &mut generator) == 4));
+        assert!((0..1000).all(|_| geometric(f64::NEG_INFINITY, 4, &mut generator) == 0));
     }
 }

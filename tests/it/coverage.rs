@@ -49,6 +49,7 @@ fn invariant_6_intervals_cover_the_closed_form_for_every_kind_of_acceptance() {
         "beta-by-sequence",
         "easy-and-hard",
         "recorded",
+        "recorded-of-any-length",
         "workloads",
         "tree",
     ];

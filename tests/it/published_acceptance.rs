@@ -87,12 +87,13 @@ fn tokens_per_pass_of_every_published_row_come_out() {
         let curve = nearest_curve(&means);
         let process = by_position(&curve);
         let rises = |at: usize| means[at] - if at == 0 { 1.0 } else { means[at - 1] };
-        let is_a_law = (1..8).all(|at| rises(at) <= rises(at - 1) + 1e-9 && rises(at) >= 0.0);
+        // What no law can follow: rises that grow, and falls.
+        let bend: f64 = (1..8).map(|at| (rises(at) - rises(at - 1)).max(0.0) + (-rises(at)).max(0.0)).sum();
+        let is_a_law = bend < 1e-9;
         for (k, &mean) in (1..).zip(&means) {
             assert!((stated.tokens_per_pass(k) - mean).abs() < 1e-12, "{name}, k {k}");
             let off = (process.tokens_per_pass(k) - mean).abs();
-            // Where a measured mean falls, or rises by more than before, no law has it: within the noise of the source.
-            assert!(off <= if is_a_law { ROUNDING } else { 0.31 }, "{name}, k {k}: off by {off}");
+            assert!(off <= ROUNDING + bend, "{name}, k {k}: off by {off}, while the means bend by {bend}");
         }
         if is_a_law { kept += 1 } else { bent += 1 }
     }

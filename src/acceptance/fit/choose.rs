@@ -1,7 +1,7 @@
 //! Models fitted to recorded requests and judged by requests they have not seen.
 
 use crate::acceptance::fit::likelihood::{of_beta_rounds, of_beta_sequence, of_positions, of_spans};
-use crate::acceptance::fit::simplex::{logistic, logit, smallest};
+use crate::acceptance::fit::simplex::{likeliest_beta, likeliest_spans};
 use crate::acceptance::fit::{Fitted, FittedModel};
 use crate::acceptance::process::Process;
 use crate::domain::acceptance::Curve;
@@ -14,11 +14,22 @@ use crate::words::{AcceptanceKind, Scope};
 /// Requests are held out in so many parts, one after the other.
 const FOLDS: usize = 5;
 /// Rounds beyond these add time and no certainty.
-pub const MOST_ROUNDS: usize = 8192;
+const MOST_ROUNDS: usize = 8192;
+/// Nor do tests beyond these, of long rounds.
+const MOST_TESTS: usize = 1 << 16;
 /// Fewer rounds tell nothing of what ties them together.
 const FEWEST_ROUNDS: usize = 50;
 /// A request that is cut so that something can be held out has pieces of at least so many rounds.
 const PIECE: usize = 10;
+
+/// Models in the order of how well they tell rounds they have not seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// The best first.
+    pub models: Vec<Fitted>,
+    /// Rounds that they were judged by.
+    pub rounds: u64,
+}
 
 /// Every model, fitted and judged, the best first. None of counts, which say nothing of what ties rounds together, nor of
 /// fewer than fifty rounds.
@@ -33,7 +44,7 @@ const PIECE: usize = 10;
 /// time. Chances by position are taken with half a pass and half a failure more than were seen, so that nothing is
 /// impossible. Easy and hard spans and Beta laws by the simplex method (Nelder and Mead 1965).
 #[must_use]
-pub fn choose(trace: &Trace) -> Option<Vec<Fitted>> {
+pub fn choose(trace: &Trace) -> Option<Chosen> {
     let Rounds::ByRequest(requests) = trace.rounds() else { return None };
     let requests = judged(requests);
     let rounds: usize = requests.iter().map(Vec::len).sum();
@@ -42,16 +53,24 @@ pub fn choose(trace: &Trace) -> Option<Vec<Fitted>> {
     }
     let mut all: Vec<Fitted> = FittedModel::ALL.iter().filter_map(|&model| fitted(model, &requests, rounds)).collect();
     all.sort_by(|a, b| b.held_out.total_cmp(&a.held_out));
-    Some(all)
+    Some(Chosen { models: all, rounds: rounds as u64 })
 }
 
 /// Rounds that drafted, by request, no more than are worth it; cut where there are too few requests.
 fn judged(requests: &[Vec<RoundSeen>]) -> Vec<Vec<RoundSeen>> {
-    let mut left = MOST_ROUNDS;
+    let (mut left, mut tests) = (MOST_ROUNDS, MOST_TESTS);
+    let mut worth = |round: &RoundSeen| {
+        let of_round = round.accepted as usize + 1;
+        let room = left > 0 && tests >= of_round;
+        if room {
+            (left, tests) = (left - 1, tests - of_round);
+        }
+        room
+    };
     let mut kept: Vec<Vec<RoundSeen>> = Vec::new();
     for request in requests {
-        let rounds: Vec<RoundSeen> = request.iter().filter(|round| round.drafted > 0).take(left).copied().collect();
-        left -= rounds.len();
+        let rounds: Vec<RoundSeen> =
+            request.iter().filter(|round| round.drafted > 0).copied().take_while(&mut worth).collect();
         if !rounds.is_empty() {
             kept.push(rounds);
         }
@@ -89,20 +108,23 @@ enum Model {
 
 impl Model {
     fn fit(model: FittedModel, requests: &[&[RoundSeen]]) -> Option<Self> {
-        let tests = tests(requests);
+        let seen = Trace::by_request(requests.iter().map(|request| request.to_vec()).collect()).ok()?;
+        let tests = seen.tests();
         let (tested, passed) = tests.iter().fold((0, 0), |(n, s), (tested, passed)| (n + tested, s + passed));
+        let alpha = smoothed(tested, passed);
+        let beta_by = |likelihood: fn(&[RoundSeen], &Beta) -> f64| {
+            likeliest_beta(alpha, &|beta| requests.iter().map(|request| likelihood(request, beta)).sum())
+        };
         Some(match model {
-            FittedModel::Iid => Self::Iid(smoothed(tested, passed)),
+            FittedModel::Iid => Self::Iid(alpha),
             FittedModel::PerPosition => {
                 Self::Positions(tests.iter().map(|&(tested, passed)| smoothed(tested, passed)).collect())
             }
-            FittedModel::BetaByRound => {
-                Self::Beta(beta(requests, smoothed(tested, passed), of_beta_rounds)?, Scope::Round)
-            }
-            FittedModel::BetaBySequence => {
-                Self::Beta(beta(requests, smoothed(tested, passed), of_beta_sequence)?, Scope::Sequence)
-            }
-            FittedModel::Markov => Self::Spans(spans(requests, smoothed(tested, passed))?),
+            FittedModel::BetaByRound => Self::Beta(beta_by(of_beta_rounds)?, Scope::Round),
+            FittedModel::BetaBySequence => Self::Beta(beta_by(of_beta_sequence)?, Scope::Sequence),
+            FittedModel::Markov => Self::Spans(likeliest_spans(alpha, &|spans| {
+                requests.iter().map(|request| of_spans(request, spans)).sum()
+            })?),
         })
     }
 
@@ -137,40 +159,9 @@ impl Model {
     }
 }
 
-/// Drafts tested and passed, by position.
-fn tests(requests: &[&[RoundSeen]]) -> Vec<(u64, u64)> {
-    let mut tests: Vec<(u64, u64)> = Vec::new();
-    for round in requests.iter().copied().flatten() {
-        let tested = round.drafted.min(round.accepted + 1) as usize;
-        if tests.len() < tested {
-            tests.resize(tested, (0, 0));
-        }
-        tests[..tested].iter_mut().for_each(|(n, _)| *n += 1);
-        tests[..round.accepted as usize].iter_mut().for_each(|(_, s)| *s += 1);
-    }
-    tests
-}
-
 /// With half a pass and half a failure more.
 fn smoothed(tested: u64, passed: u64) -> Probability {
     Probability::nearest((passed as f64 + 0.5) / (tested as f64 + 1.0))
-}
-
-fn beta(requests: &[&[RoundSeen]], mean: Probability, likelihood: fn(&[RoundSeen], &Beta) -> f64) -> Option<Beta> {
-    let of = |at: &[f64]| Beta::with_mean(logistic(at[0]), at[1].clamp(-4.0, 14.0).exp()).ok();
-    let cost = |at: &[f64]| of(at).map(|beta| -requests.iter().map(|request| likelihood(request, &beta)).sum::<f64>());
-    of(&smallest(&cost, &[logit(mean.get()), 1.6])?)
-}
-
-fn spans(requests: &[&[RoundSeen]], mean: Probability) -> Option<Spans> {
-    let of = |at: &[f64]| Spans::two(logistic(at[0]), logistic(at[1]), logistic(at[2]), logistic(at[3])).ok();
-    let cost = |at: &[f64]| of(at).map(|spans| -requests.iter().map(|request| of_spans(request, &spans)).sum::<f64>());
-    let middle = logit(mean.get());
-    // From long spans and from short ones: the surface has more than one valley.
-    let starts = [[middle + 1.0, middle - 1.0, -2.5, -2.5], [middle + 1.5, middle - 1.5, -0.5, -0.5]];
-    let ends = starts.iter().filter_map(|start| smallest(&cost, start));
-    let best = ends.filter_map(|at| Some((cost(&at)?, at))).min_by(|a, b| a.0.total_cmp(&b.0));
-    of(&best?.1)
 }
 
 #[cfg(test)]
@@ -203,7 +194,7 @@ mod tests {
         ];
         for (made_by, process) in cases {
             let trace = recorded(&process, 60, 60);
-            let chosen = choose(&trace).unwrap();
+            let chosen = choose(&trace).unwrap().models;
             assert_eq!(chosen[0].model, made_by, "{chosen:#?}");
             let got = chosen[0].process.tokens_per_pass(4);
             // Requests of equally many rounds, where sequences that keep their alpha are taken to emit equally many tokens.
@@ -218,9 +209,18 @@ mod tests {
     #[test]
     fn one_alpha_is_enough_for_rounds_of_one_alpha() {
         let process = Process::Iid { alpha: Probability::new(0.7).unwrap() };
-        let chosen = choose(&recorded(&process, 60, 60)).unwrap();
+        let chosen = choose(&recorded(&process, 60, 60)).unwrap().models;
         let iid = chosen.iter().find(|fitted| fitted.model == FittedModel::Iid).unwrap();
         assert!(chosen[0].held_out - iid.held_out < 1e-3, "{chosen:#?}");
         assert!((iid.process.alpha().unwrap() - 0.7).abs() < 0.02);
+    }
+
+    /// Rounds of thousands of drafts are judged by few of them, and in no time.
+    #[test]
+    fn long_rounds_are_few() {
+        let round = |at: u32| RoundSeen { drafted: 4096, accepted: at * 37 % 4097 };
+        let requests = (0..600).map(|request| (0..5).map(|at| round(request * 5 + at)).collect()).collect();
+        let chosen = choose(&Trace::by_request(requests).unwrap());
+        assert!(chosen.is_none_or(|chosen| chosen.rounds < 100));
     }
 }

@@ -3,12 +3,10 @@
 use crate::acceptance::accepted::Accepted;
 use crate::acceptance::beta::of_rounds;
 use crate::acceptance::fit::FittedModel;
-use crate::acceptance::fit::simplex::{logistic, logit, smallest};
+use crate::acceptance::fit::simplex::{likeliest_beta, likeliest_spans};
 use crate::acceptance::process::Process;
 use crate::acceptance::spans;
 use crate::domain::acceptance::Curve;
-use crate::domain::beta::Beta;
-use crate::domain::spans::Spans;
 use crate::units::Probability;
 use crate::words::{AcceptanceKind, Scope};
 
@@ -38,9 +36,8 @@ use crate::words::{AcceptanceKind, Scope};
 pub fn fit(model: FittedModel, law: &Accepted) -> Option<Process> {
     let k = law.survival().len() as u64;
     let alpha = Probability::nearest(law.tested_acceptance()?);
-    let start = logit(alpha.get().clamp(0.01, 0.99));
-    let misfit = |made: &Accepted| -> f64 {
-        let of = |(seen, made): (&f64, &f64)| if *seen > 0.0 { -seen * made.ln() } else { 0.0 };
+    let likelihood = |made: &Accepted| -> f64 {
+        let of = |(seen, made): (&f64, &f64)| if *seen > 0.0 { seen * made.ln() } else { 0.0 };
         law.pmf().iter().zip(made.pmf()).map(of).sum()
     };
     match model {
@@ -50,19 +47,12 @@ pub fn fit(model: FittedModel, law: &Accepted) -> Option<Process> {
             Some(Process::Positions { kind: AcceptanceKind::PerPosition, curve })
         }
         FittedModel::BetaByRound => {
-            let of = |at: &[f64]| Beta::with_mean(logistic(at[0]), at[1].clamp(-4.0, 14.0).exp()).ok();
-            let cost = |at: &[f64]| of(at).map(|beta| misfit(&of_rounds(&beta, k)));
-            let beta = of(&smallest(&cost, &[start, 1.6])?)?;
+            let beta = likeliest_beta(alpha, &|beta| likelihood(&of_rounds(beta, k)))?;
             Some(Process::Beta { beta, scope: Scope::Round })
         }
         FittedModel::BetaBySequence => None,
         FittedModel::Markov => {
-            let of = |at: &[f64]| Spans::two(logistic(at[0]), logistic(at[1]), logistic(at[2]), logistic(at[3])).ok();
-            let cost = |at: &[f64]| of(at).map(|spans| misfit(&spans::rounds(&spans, k)));
-            let starts = [[start + 1.0, start - 1.0, -2.5, -2.5], [start + 1.5, start - 1.5, -0.5, -0.5]];
-            let ends = starts.iter().filter_map(|start| smallest(&cost, start));
-            let best = ends.filter_map(|at| Some((cost(&at)?, at))).min_by(|a, b| a.0.total_cmp(&b.0));
-            of(&best?.1).map(Process::Spans)
+            likeliest_spans(alpha, &|spans| likelihood(&spans::rounds(spans, k))).map(Process::Spans)
         }
     }
 }
@@ -70,6 +60,8 @@ pub fn fit(model: FittedModel, law: &Accepted) -> Option<Process> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::beta::Beta;
+    use crate::domain::spans::Spans;
 
     /// Laws that a Beta law and a chain make are found again, at the length they were fitted at and beyond it.
     #[test]

@@ -1,19 +1,42 @@
-//! Where a cost is smallest, and chances as unbounded numbers.
+//! The figures of models that make what was seen likeliest, by the simplex method (Nelder and Mead 1965).
 
 use argmin::core::{CostFunction, Error, Executor, State};
 use argmin::solver::neldermead::NelderMead;
 
+use crate::domain::beta::Beta;
+use crate::domain::spans::Spans;
 use crate::units::Probability;
 
 const MOST_STEPS: u64 = 300;
 
+/// The Beta law of the largest log-likelihood, searched from a mean; none if the search fails.
+pub(super) fn likeliest_beta(mean: Probability, likelihood: &dyn Fn(&Beta) -> f64) -> Option<Beta> {
+    let of = |at: &[f64]| Beta::with_mean(logistic(at[0]), at[1].clamp(-4.0, 14.0).exp()).ok();
+    let cost = |at: &[f64]| of(at).map(|beta| -likelihood(&beta));
+    of(&smallest(&cost, &[logit(mean), 1.6])?)
+}
+
+/// The easy and hard spans of the largest log-likelihood, searched from around a mean; none if the search fails.
+pub(super) fn likeliest_spans(mean: Probability, likelihood: &dyn Fn(&Spans) -> f64) -> Option<Spans> {
+    let of = |at: &[f64]| Spans::two(logistic(at[0]), logistic(at[1]), logistic(at[2]), logistic(at[3])).ok();
+    let cost = |at: &[f64]| of(at).map(|spans| -likelihood(&spans));
+    let middle = logit(mean);
+    // From long spans and from short ones: the surface has more than one valley.
+    let starts = [[middle + 1.0, middle - 1.0, -2.5, -2.5], [middle + 1.5, middle - 1.5, -0.5, -0.5]];
+    let ends = starts.iter().filter_map(|start| smallest(&cost, start));
+    let best = ends.filter_map(|at| Some((cost(&at)?, at))).min_by(|a, b| a.0.total_cmp(&b.0));
+    of(&best?.1)
+}
+
 /// `ln(p / (1 - p))`.
-pub(super) fn logit(p: f64) -> f64 {
+fn logit(p: Probability) -> f64 {
+    // A start has to be finite.
+    let p = p.get().clamp(0.01, 0.99);
     (p / (1.0 - p)).ln()
 }
 
 /// Its inverse.
-pub(super) fn logistic(x: f64) -> Probability {
+fn logistic(x: f64) -> Probability {
     // Kept off 0 and 1, where nothing can be learned any more.
     Probability::nearest((1.0 / (1.0 + (-x).exp())).clamp(1e-6, 1.0 - 1e-6))
 }
@@ -32,7 +55,7 @@ impl CostFunction for Cost<'_> {
 }
 
 /// Where a cost is smallest, from a start, by the simplex method (Nelder and Mead 1965); none if the solver fails.
-pub(super) fn smallest(cost: &dyn Fn(&[f64]) -> Option<f64>, start: &[f64]) -> Option<Vec<f64>> {
+fn smallest(cost: &dyn Fn(&[f64]) -> Option<f64>, start: &[f64]) -> Option<Vec<f64>> {
     let corner = |at: usize| {
         let mut corner = start.to_vec();
         corner[at] += 0.7;

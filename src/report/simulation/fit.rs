@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::acceptance::fit::choose::{MOST_ROUNDS, choose};
+use crate::acceptance::fit::choose::{Chosen, choose};
 use crate::acceptance::fit::{Fitted, OneAlpha, error_of, one_alpha};
 use crate::acceptance::process::Process;
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, Curve};
@@ -21,6 +21,8 @@ pub struct Borne {
     pub of: &'static str,
     /// Rounds that drafted.
     pub drafting: u64,
+    /// Rounds that models were judged by.
+    pub judged: u64,
     /// Acceptance by position.
     pub curve: Curve,
     /// Whether one alpha is tenable; none where fewer than two positions were tested.
@@ -32,15 +34,14 @@ pub struct Borne {
 /// What a drafter's acceptance bears out, if it was counted or recorded.
 #[must_use]
 pub fn borne(drafter: &str, acceptance: &Acceptance) -> Option<Borne> {
-    let (of, curve, tests, models) = match &acceptance.model {
-        AcceptanceModel::Counts(counts) => ("counter", counts.curve().clone(), counts.tests(), Vec::new()),
-        AcceptanceModel::Trace(trace) => {
-            ("recording", trace.curve().clone(), trace.tests().to_vec(), choose(trace).unwrap_or_default())
-        }
+    let (of, curve, tests, chosen) = match &acceptance.model {
+        AcceptanceModel::Counts(counts) => ("counter", counts.curve().clone(), counts.tests(), None),
+        AcceptanceModel::Trace(trace) => ("recording", trace.curve().clone(), trace.tests().to_vec(), choose(trace)),
         _ => return None,
     };
     let drafting = tests.first().map_or(0, |(tested, _)| *tested);
-    Some(Borne { drafter: drafter.to_owned(), of, drafting, curve, test: one_alpha(&tests), models })
+    let Chosen { models, rounds: judged } = chosen.unwrap_or(Chosen { models: Vec::new(), rounds: 0 });
+    Some(Borne { drafter: drafter.to_owned(), of, drafting, judged, curve, test: one_alpha(&tests), models })
 }
 
 /// One paragraph, and a table of models where there are any.
@@ -67,8 +68,8 @@ pub fn text(borne: &Borne, style: Style) -> String {
          Tokens of `beta by sequence` are of sequences that emit equally many"
     ));
     lines.extend(
-        (borne.drafting > MOST_ROUNDS as u64)
-            .then(|| format!("judged by the first {MOST_ROUNDS} of {} rounds that drafted", borne.drafting)),
+        (borne.judged < borne.drafting)
+            .then(|| format!("judged by the first {} of {} rounds that drafted", borne.judged, borne.drafting)),
     );
     composed(&format!("Drafter {}: which model the recording bears out", borne.drafter), &rows, lines, style)
 }
