@@ -37,6 +37,8 @@ const KEYS: Keys = Keys {
 pub(super) enum Context<'a> {
     /// A drafter's or a scenario's, with the workloads of the study.
     Whole(&'a [Read]),
+    /// The same, where the workloads have mistakes of their own and nothing can be said of them.
+    Unread,
     /// That of one workload, or of one context: a single process.
     OneOfMany,
 }
@@ -55,6 +57,7 @@ pub(super) fn acceptance(
     let own = own(node, problems, loader, context);
     let model = match context {
         Context::Whole(workloads) => by::of_service(node, problems, loader, workloads, own),
+        Context::Unread => own?,
         Context::OneOfMany => {
             by::not_inside(node, &["proposing_share", "by_workload"], problems);
             own?

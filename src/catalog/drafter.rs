@@ -187,10 +187,7 @@ fn wrong_together(
         return Some(found);
     }
     let tree = tree?;
-    if source.looks_up()
-        || source.kind() == DrafterKind::Block
-        || matches!(source, DraftSource::Constant { .. } | DraftSource::Lookahead { .. })
-    {
+    if !source.branches() {
         let message = format!("`{}` drafts no tree: {} has no draft passes to branch in", node.path, source.kind());
         return Some(Diagnostic::error("conflict", message).at(&place("shape")).hint("leave `shape` out"));
     }

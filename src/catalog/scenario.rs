@@ -72,7 +72,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     });
     let workloads = fields.optional("workloads", |node, problems| workloads(node, problems, loader));
     let kinds = workloads.as_ref().and_then(Option::as_deref).unwrap_or_default();
-    let context = Context::Whole(kinds);
+    let context = if workloads.is_none() { Context::Unread } else { Context::Whole(kinds) };
     let stated = fields.optional("acceptance", |node, problems| acceptance(node, problems, loader, context));
     let shared = match stated {
         // Of workloads that could not be read nothing can be said.

@@ -12,7 +12,7 @@ use crate::cli::publish::{Published, publish};
 use crate::cli::terminal;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::domain::acceptance::AcceptanceModel;
-use crate::domain::drafter::{DraftSource, Drafter};
+use crate::domain::drafter::Drafter;
 use crate::domain::ranks::Ranks;
 use crate::plan::tree::{Bounds, Candidates};
 use crate::report::chart::{self, draft_tree};
@@ -22,7 +22,7 @@ use crate::report::table::{self, Style};
 use crate::report::tree::{self, Row, Searched};
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
-use crate::words::{DrafterKind, Emit, Format};
+use crate::words::{Emit, Format};
 
 /// Batches of one table.
 const MOST_BATCHES: u64 = 16;
@@ -33,7 +33,7 @@ pub(super) fn tree(args: &TreeArgs) -> Result<(), Error> {
     let grid = Grid::new(&loaded.scenario, u64::MAX).map_err(|error| no_grid(&error, &loaded))?;
     let (block, drafter, ranks) = drafting(args, &loaded, &grid)?;
     let searched = search(args, &grid, block, drafter, ranks);
-    let trust = trust(block, drafter);
+    let trust = trust(block, drafter, &left_out(&grid, block));
     let manifest = described(args, &loaded, &searched);
     let results = if args.emit.is_some() {
         None
@@ -82,11 +82,8 @@ fn drafting<'g, 's>(
                     --scenario llama-8b-tree";
         return Err(Error::Input(vec![Diagnostic::error("missing-key", message.to_owned()).at(place).hint(hint)]));
     };
-    let kind = drafter.source.kind();
-    if drafter.source.looks_up()
-        || kind == DrafterKind::Block
-        || matches!(drafter.source, DraftSource::Lookahead { .. })
-    {
+    if !drafter.source.branches() {
+        let kind = drafter.source.kind();
         let message = format!("drafter `{}` drafts no tree: {kind} has no draft passes to branch in", drafter.label);
         let place = loaded.place(&["drafters"]);
         return Err(Error::Input(vec![Diagnostic::error("conflict", message).at(place)]));
@@ -128,9 +125,35 @@ fn search<'a>(
     }
 }
 
-fn trust(block: &Block<'_>, drafter: &Drafter) -> Vec<String> {
+/// What the table leaves out of the scenario, in words.
+fn left_out(grid: &Grid<'_>, block: &Block<'_>) -> Vec<String> {
+    let labels = |block: &Block<'_>| {
+        let of = &block.labels;
+        (of.hardware.to_owned(), of.target.to_owned(), of.engine.to_owned(), of.tensor_parallel)
+    };
+    let mut settings: Vec<_> = grid.blocks.iter().map(labels).collect();
+    settings.dedup();
+    let mut lines = Vec::new();
+    if settings.len() > 1 || grid.context.len() > 1 {
+        lines.push(format!(
+            "one of {} combinations of hardware, target, devices and engine, {} device(s) each, and one of {} contexts: the first, \
+             or as the flags say",
+            settings.len(),
+            block.setup.devices(),
+            grid.context.len()
+        ));
+    }
+    if grid.batch.len() > MOST_BATCHES {
+        lines.push(format!("some {MOST_BATCHES} of {} batches; --batch adds one", grid.batch.len()));
+    }
+    lines
+}
+
+fn trust(block: &Block<'_>, drafter: &Drafter, left_out: &[String]) -> Vec<String> {
     let mut lines =
         vec![trust::profile(block.engine, block.setup.target(), block.device), trust::drafter(drafter, block.engine)];
+    lines.extend(trust::note(block.engine));
+    lines.extend(left_out.iter().cloned());
     lines.push(
         "trees: the same nodes in every round. Engines that pick nodes by what the drafter is sure of accept more with as many; \
          published trees lose to chains from batch 16 on"

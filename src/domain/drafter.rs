@@ -160,6 +160,16 @@ impl DraftSource {
         }
     }
 
+    /// Whether it has draft passes that can go on from several candidates, so that it can draft a tree.
+    #[must_use]
+    pub fn branches(&self) -> bool {
+        match self {
+            Self::Ngram | Self::Suffix | Self::Lookahead { .. } | Self::Constant { .. } => false,
+            Self::Head(head) => head.kind() != HeadKind::Block,
+            Self::Model(_) | Self::SparseKv { .. } | Self::LayerSkip { .. } => true,
+        }
+    }
+
     /// Whether drafts are looked up, so that only some sequences propose any.
     #[must_use]
     pub const fn looks_up(&self) -> bool {

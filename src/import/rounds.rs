@@ -24,6 +24,12 @@ pub enum NotRounds {
         /// Why.
         reason: String,
     },
+    /// A column is named twice.
+    #[error("the first line names column {0} twice")]
+    Repeated(String),
+    /// What was drafted is stated twice.
+    #[error("it has a column drafted, and k is stated beside it")]
+    TwoLengths,
     /// What was drafted is stated nowhere.
     #[error("it does not say how many tokens each round drafted")]
     NoLength,
@@ -58,8 +64,14 @@ pub fn rounds(text: &str, k: Option<u32>) -> Result<Trace, NotRounds> {
     let header = reader.headers().map_err(|_| NotRounds::UnknownForm)?.clone();
     let column = |name: &str| header.iter().position(|head| head == name);
     let (accepted, drafted) = (column("accepted").ok_or(NotRounds::UnknownForm)?, column("drafted"));
-    if drafted.is_none() && k.is_none() {
-        return Err(NotRounds::NoLength);
+    match (drafted, k) {
+        (None, None) => return Err(NotRounds::NoLength),
+        (Some(_), Some(_)) => return Err(NotRounds::TwoLengths),
+        _ => {}
+    }
+    let twice = |name: &str| header.iter().filter(|head| *head == name).count() > 1;
+    if let Some(name) = ["request", "drafted", "accepted", "rounds"].into_iter().find(|name| twice(name)) {
+        return Err(NotRounds::Repeated(name.to_owned()));
     }
     let mut table = Table { lines: Vec::new(), accepted, drafted, k };
     for (at, record) in reader.records().enumerate() {
@@ -185,6 +197,8 @@ mod tests {
         assert_eq!(reason("accepted,drafted\n1,two\n"), "line 2: drafted \"two\" is no whole number");
         assert_eq!(reason("accepted,drafted\n"), "it holds no round");
         assert_eq!(reason("accepted,drafted\n0,0\n"), "no round drafts anything");
+        assert_eq!(reason("accepted,drafted,accepted\n0,1,0\n"), "the first line names column accepted twice");
+        assert_eq!(rounds("accepted,drafted\n0,1\n", Some(1)), Err(NotRounds::TwoLengths));
         assert_eq!(reason("accepted\n0\n"), "it does not say how many tokens each round drafted");
     }
 }

@@ -73,7 +73,9 @@ impl Candidates {
     /// t_round: one draft pass for each level, over the nodes that have children there, and a verification of n tokens
     /// ```
     ///
-    /// The first found of equals, depth before nodes. (Sequoia, arXiv 2402.12374, section 3.3, with the price of this
+    /// Trees that fit in memory go before those that do not. Of each depth and number of nodes one tree is priced, that of
+    /// the most tokens: one that drafts in narrower passes can be cheaper by some thousandths. The first found of equals,
+    /// depth before nodes. (Sequoia, arXiv 2402.12374, section 3.3, with the price of this
     /// program in place of a table.)
     #[must_use]
     pub fn best(&self, setup: &Setup<'_>, batch: u64, context: u64) -> TreeChoice {
@@ -87,28 +89,21 @@ impl Candidates {
     }
 }
 
+/// The candidate of the largest speedup among those that fit, else among all; plain decoding where none gains.
 fn pick(candidates: &[Candidate], setup: &Setup<'_>, batch: u64, context: u64) -> TreeChoice {
     let (sequences, cached) = (batch as f64, context as f64);
     let plain = plain_step(setup, sequences, cached);
-    let mut best: Option<(&Candidate, f64)> = None;
-    for candidate in candidates {
-        let Some(layout) = setup.layout_of(&candidate.shape) else { continue };
+    let off_fits = setup.fits(&setup.base_memory(batch, context));
+    let mut best = TreeChoice { tree: Tree::chain(0), tokens: 1.0, speedup: 1.0, fits: off_fits };
+    for Candidate { shape, tokens } in candidates {
+        let (Some(layout), TreeShape::Drawn(tree)) = (setup.layout_of(shape), shape) else { continue };
         let round = round_of(setup, &plain, sequences, cached, layout);
-        let gain = speedup(candidate.tokens, plain.seconds(), round.seconds());
-        if gain > best.map_or(1.0, |(_, most)| most) {
-            best = Some((candidate, gain));
+        let gain = speedup(*tokens, plain.seconds(), round.seconds());
+        let fits = setup.fits(&setup.memory_of(batch, context, shape.nodes() - 1));
+        // Where plain decoding fits and drafting does not, plain decoding stays.
+        if (fits, gain) > (best.fits, best.speedup) {
+            best = TreeChoice { tree: tree.clone(), tokens: *tokens, speedup: gain, fits };
         }
     }
-    match best {
-        Some((Candidate { shape: TreeShape::Drawn(tree), tokens }, speedup)) => {
-            let fits = setup.fits(&setup.memory_of(batch, context, tree.nodes() as u64 - 1));
-            TreeChoice { tree: tree.clone(), tokens: *tokens, speedup, fits }
-        }
-        _ => TreeChoice {
-            tree: Tree::chain(0),
-            tokens: 1.0,
-            speedup: 1.0,
-            fits: setup.fits(&setup.base_memory(batch, context)),
-        },
-    }
+    best
 }

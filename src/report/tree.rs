@@ -79,7 +79,7 @@ impl Searched<'_> {
             Cell::Integer(row.batch),
             whole(row.tree.tree.nodes()),
             whole(row.tree.tree.depth()),
-            whole(row.tree.tree.widest_branching()),
+            whole(topk(&row.tree.tree)),
             Cell::Number(row.tree.tokens),
             Cell::Number(row.tree.speedup),
             Cell::Flag(row.tree.fits),
@@ -130,13 +130,18 @@ pub fn medusa(tree: &Tree) -> String {
 /// is sure of; `topk` is wide enough for every tree of this shape.
 #[must_use]
 pub fn sglang(tree: &Tree) -> String {
-    let expanded = tree.expanded().into_iter().max().unwrap_or(0);
-    let topk = tree.widest_branching().max(expanded);
     format!(
-        "--speculative-num-steps {} --speculative-eagle-topk {topk} --speculative-num-draft-tokens {}",
+        "--speculative-num-steps {} --speculative-eagle-topk {} --speculative-num-draft-tokens {}",
         tree.depth(),
+        topk(tree),
         tree.nodes()
     )
+}
+
+/// Candidates of a draft pass that are wide enough for a tree: its widest branching, and the most nodes that have children on
+/// one level.
+fn topk(tree: &Tree) -> usize {
+    tree.expanded().into_iter().max().unwrap_or(0).max(tree.widest_branching())
 }
 
 /// What people read: a row for each batch, the tree drawn, and the forms.
@@ -152,7 +157,7 @@ pub fn text(searched: &Searched<'_>, style: Style) -> String {
             row.batch.to_string(),
             tree.tree.nodes().to_string(),
             tree.tree.depth().to_string(),
-            tree.tree.widest_branching().to_string(),
+            topk(&tree.tree).to_string(),
             format!("{:.2}", tree.tokens),
             format!("{:.2}x{mark}", tree.speedup),
             chain.tree.depth().to_string(),

@@ -85,3 +85,24 @@ fn what_has_no_tree_says_so() {
     assert_eq!(lost.code, 4);
     assert!(lost.stderr.contains("no tree pays"), "{}", lost.stderr);
 }
+
+/// At a context that leaves little memory, trees that fit go before larger ones that would gain more; what a sweep refuses
+/// to draft as a tree, this command refuses too.
+#[test]
+fn trees_that_fit_go_first_and_what_cannot_branch_is_refused() {
+    let folder = folder();
+    let tight = [
+        "--set",
+        "hardware=l4-24gb",
+        "--set",
+        "drafters.eagle3.acceptance.ranks.probabilities=[0.7, 0.11, 0.05, 0.025]",
+    ];
+    let more = ["--context", "35679", "--write", "none", "--format", "csv"];
+    let table = run_well(folder.path(), &[&BASE[..], &tight, &more].concat()).stdout;
+    let first = cells(&table, 1);
+    assert_eq!((first[5].as_str(), first[11].as_str()), ("1", "true"), "{first:?}");
+    assert!(first[10].parse::<f64>().unwrap() > 1.0, "{first:?}");
+    let constant = run(folder.path(), &[&BASE[..], &["--set", "drafters.eagle3.constant.cost_ratio=0.05"]].concat());
+    assert_eq!(constant.code, 3);
+    assert!(constant.stderr.contains("constant has no draft passes to branch in"), "{}", constant.stderr);
+}

@@ -63,7 +63,8 @@ pub(super) fn trace(node: &Node, problems: &mut Problems, loader: &mut Loader<'_
             let message = format!("`{}`: {}: {error}", node.path, source.name);
             let found = Diagnostic::error("bad-recording", message).at(&place);
             problems.report(match error {
-                NotRounds::NoLength => found.hint("add k beside file, or a column drafted"),
+                NotRounds::NoLength => found.hint("add k beside file; a CSV may have a column drafted instead"),
+                NotRounds::TwoLengths => found.hint("leave k out"),
                 NotRounds::UnknownForm => found.hint("README.md shows each form"),
                 _ => found,
             })
