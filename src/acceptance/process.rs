@@ -10,7 +10,7 @@ use crate::domain::acceptance::{Curve, Length};
 use crate::domain::beta::Beta;
 use crate::domain::ranks::Ranks;
 use crate::domain::spans::Spans;
-use crate::domain::trace::Trace;
+use crate::domain::trace::{Rounds, Trace};
 use crate::units::Probability;
 use crate::words::{AcceptanceKind, Scope};
 
@@ -93,6 +93,18 @@ pub enum Known {
     Interpolated,
     /// From another k or context, by a law that may not hold.
     Extrapolated,
+}
+
+impl Known {
+    /// The word among the notes; none where nothing is to be noted.
+    #[must_use]
+    pub const fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Stated => None,
+            Self::Interpolated => Some("interpolated"),
+            Self::Extrapolated => Some("extrapolated"),
+        }
+    }
 }
 
 impl Process {
@@ -233,6 +245,17 @@ impl Process {
             Self::Beta { scope, .. } => Some(*scope),
             Self::Workloads(_) => Some(Scope::Sequence),
             _ => None,
+        }
+    }
+
+    /// Whether rounds, or those of a part of it, are replayed as they were recorded.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        match self {
+            Self::Trace(trace) => matches!(trace.rounds(), Rounds::ByRequest(_)),
+            Self::Workloads(parts) => parts.iter().any(|part| part.process.is_recorded()),
+            Self::Beyond(of) | Self::Proposing { of, .. } => of.is_recorded(),
+            _ => false,
         }
     }
 

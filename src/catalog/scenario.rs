@@ -13,6 +13,7 @@ use crate::catalog::values::{LARGEST_INTEGER, integer_axis, word};
 use crate::catalog::workloads::{together, workloads};
 use crate::diagnostic::Diagnostic;
 use crate::domain::axis::Axis;
+use crate::domain::drafter::Drafter;
 use crate::domain::engine::Engine;
 use crate::domain::scenario::{Scenario, SweepAxes};
 use crate::words::{Roofline, Term};
@@ -41,6 +42,8 @@ const KEYS: Keys = Keys {
 
 /// The longest chain: a thousand times what any engine runs.
 pub(super) const LARGEST_K: u64 = 1_000_000;
+/// The longest draft that is swept where a scenario does not say.
+const DEFAULT_K: u64 = 8;
 /// The seed of a scenario that names none.
 const DEFAULT_SEED: u64 = 5;
 
@@ -82,7 +85,8 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     };
     let drafting =
         fields.optional("drafters", |node, problems| drafters(node, problems, Shared::of(&shared), context, loader));
-    let axes = fields.optional("sweep", sweep_axes);
+    let by_default = k_by_default(drafting.as_ref().and_then(Option::as_deref).unwrap_or_default());
+    let axes = fields.optional("sweep", |node, problems| sweep_axes(node, problems, &by_default));
     let memory = fields.optional("memory", memory);
     let spread = fields.optional("deployment", spread);
     let limits = fields.optional("limits", limits);
@@ -97,7 +101,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         // Of a section that could not be read nothing can be said.
         k: match &axes {
             Some(Some(axes)) => Some(axes.k().clone()),
-            Some(None) => default_k(),
+            Some(None) => by_default.clone(),
             None => None,
         },
     };
@@ -115,7 +119,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         tensor_parallel: tensor_parallel?.unwrap_or_else(|| vec![1]),
         drafters: drafting?.unwrap_or_default(),
         workloads: workloads?.unwrap_or_default().into_iter().map(|(workload, _)| workload).collect(),
-        axes: axes?.or_else(default_axes)?,
+        axes: axes?.or_else(|| default_axes(by_default?))?,
         spread: spread?.unwrap_or_default(),
         limits: limits?.unwrap_or_default(),
         memory: memory?.or_else(default_memory)?,
@@ -160,25 +164,27 @@ fn default_batch() -> Option<Axis<u64>> {
     Axis::powers_of_two(1, 256).ok()
 }
 
-fn default_k() -> Option<Axis<u64>> {
-    Axis::range(1, 8, 1).ok()
+/// Up to the longest that every drafter drafts, 8 at most.
+fn k_by_default(drafters: &[Drafter]) -> Option<Axis<u64>> {
+    let longest = drafters.iter().filter_map(|drafter| drafter.longest).min();
+    Axis::range(1, longest.map_or(DEFAULT_K, |longest| longest.min(DEFAULT_K)), 1).ok()
 }
 
 fn default_context() -> Option<Axis<u64>> {
     Axis::list(vec![2048, 16_384]).ok()
 }
 
-fn default_axes() -> Option<SweepAxes> {
-    SweepAxes::new(default_batch()?, default_k()?, default_context()?).ok()
+fn default_axes(k: Axis<u64>) -> Option<SweepAxes> {
+    SweepAxes::new(default_batch()?, k, default_context()?).ok()
 }
 
-fn sweep_axes(node: &Node, problems: &mut Problems) -> Option<SweepAxes> {
+fn sweep_axes(node: &Node, problems: &mut Problems, by_default: &Option<Axis<u64>>) -> Option<SweepAxes> {
     let mut fields = Fields::open(node, &Keys::all(&["batch", "k", "context"]), problems)?;
     let batch = fields.optional("batch", |node, problems| integer_axis(node, problems, 1, LARGEST_INTEGER));
     let k = fields.optional("k", |node, problems| integer_axis(node, problems, 0, LARGEST_K));
     let context = fields.optional("context", |node, problems| integer_axis(node, problems, 0, LARGEST_INTEGER));
     let (batch, k, context) =
-        (batch?.or_else(default_batch)?, k?.or_else(default_k)?, context?.or_else(default_context)?);
+        (batch?.or_else(default_batch)?, k?.or_else(|| by_default.clone())?, context?.or_else(default_context)?);
     match SweepAxes::new(batch, k, context) {
         Ok(axes) => Some(axes),
         Err(error) => problems.report(Diagnostic::error("out-of-range", error.to_string()).at(&node.place)),

@@ -25,6 +25,8 @@ const MOST_TEMPERATURES: usize = 16;
 /// Below, all chances but the largest are 0 to a double; above, all tokens are alike.
 const SMALLEST_TEMPERATURE: f64 = 0.001;
 const LARGEST_TEMPERATURE: f64 = 1000.0;
+/// Tokens cubed times k of small language models: some seconds.
+const MOST_STEPS: u64 = 100_000_000;
 const HINT: &str = "p and q give each token of one vocabulary its chance; each sums to 1, within 1e-9";
 /// A year of simulation.
 const MOST_ROUNDS: u64 = 1_000_000_000_000_000;
@@ -48,6 +50,13 @@ pub(super) fn simulate(node: &Node, problems: &mut Problems) -> Option<(Simulate
         let found = Diagnostic::error("conflict", format!("`{}` is of laws, and there are none", idle.path));
         return problems.report(found.at(&idle.place).hint("give p and q, or leave it out"));
     }
+    if let Some(found) = too_many_tokens(&laws, k.as_ref()?.as_deref().unwrap_or(&default.k), node) {
+        return problems.report(found);
+    }
+    if let (Some(Laws::After { .. }), Some(idle)) = (&laws, node.get("drafts")) {
+        let found = Diagnostic::error("conflict", format!("`{}` is of laws that are always alike", idle.path));
+        return problems.report(found.at(&idle.place).hint("give one law p and one law q, or leave it out"));
+    }
     let simulate = Simulate {
         rounds: rounds?.unwrap_or(default.rounds),
         alpha: alpha?,
@@ -59,6 +68,18 @@ pub(super) fn simulate(node: &Node, problems: &mut Problems) -> Option<(Simulate
         drafts: drafts?.unwrap_or(1),
     };
     Some((simulate, seed?))
+}
+
+/// Language models too large to follow.
+fn too_many_tokens(laws: &Option<Laws>, k: &[u64], node: &Node) -> Option<Diagnostic> {
+    let Some(Laws::After { pairs, .. }) = laws else { return None };
+    let (tokens, longest) = (pairs.len() as u64, k.iter().copied().max()?);
+    let steps = tokens.saturating_pow(3).saturating_mul(longest);
+    (steps > MOST_STEPS).then(|| {
+        let message = format!("`{}` has language models of {tokens} tokens, and k goes up to {longest}", node.path);
+        let found = Diagnostic::error("out-of-range", message).at(&node.get("p").unwrap_or(node).place);
+        found.hint(format!("tokens^3 x k may be {MOST_STEPS} at most"))
+    })
 }
 
 /// A short list of whole numbers.

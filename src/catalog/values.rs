@@ -40,13 +40,14 @@ pub(super) fn flag(node: &Node, problems: &mut Problems) -> Option<bool> {
 pub(super) fn integer(node: &Node, problems: &mut Problems, from: u64, to: u64) -> Option<u64> {
     let number = match node.value {
         Value::Integer(number) => number,
-        Value::Float(number) if number.fract() == 0.0 && number.abs() <= LARGEST_INTEGER as f64 => number as i64,
+        // Beyond what 64 bits hold, the nearest they do is out of range all the same.
+        Value::Float(number) if number.fract() == 0.0 => number as i64,
         _ => return problems.wrong_type(node, "a whole number, such as 16"),
     };
     match u64::try_from(number) {
         Ok(number) if (from..=to).contains(&number) => Some(number),
         _ => {
-            let message = format!("`{}` must lie between {from} and {to}, not {number}", node.path);
+            let message = format!("`{}` must lie between {from} and {to}, not {}", node.path, node.value.shown());
             problems.report(Diagnostic::error("out-of-range", message).at(&node.place))
         }
     }

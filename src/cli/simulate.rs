@@ -28,13 +28,14 @@ use crate::words::Format;
 pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.output.write)?;
     let loaded = open(&args.common)?;
-    let Priced { simulate, simulated, priced } = subjects(&loaded)?;
+    let Priced { simulate, simulated, priced, left_out } = subjects(&loaded)?;
     let stop = stop_on_signal()?;
     let results = forms.open(&args.output.out, &loaded.scenario.name, "simulate", args.common.quiet)?;
     let study = run(args, &simulate, &simulated, loaded.scenario.seed, &stop)?;
     let lines = lines(&simulate, &simulated, &study);
     let fits = fits(&loaded, &simulate);
-    let manifest = described(&loaded, &simulated);
+    let trust = [simulation::trust(&simulated), left_out].concat();
+    let manifest = described(&loaded, &trust);
     let output = Output {
         args,
         loaded: &loaded,
@@ -45,6 +46,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> Result<(), Error> {
         study: &study,
         lines: &lines,
         manifest: &manifest,
+        trust: &trust,
     };
     let published = match results {
         Some(results) => Some(output.files(results, &forms, &stop)?),
@@ -84,7 +86,7 @@ fn run(
 }
 
 /// The manifest, with what a simulation assumes in place of what prices assume.
-fn described(loaded: &Loaded, simulated: &[Simulated]) -> Value {
+fn described(loaded: &Loaded, trust: &[String]) -> Value {
     let mut manifest = manifest("simulate", &loaded.scenario, &inputs(loaded), &json!({}));
     manifest["assumptions"] = json!([
         "a draft x from q is accepted with chance min(1, p(x) / q(x)), else replaced from norm(max(0, p - q))",
@@ -92,7 +94,7 @@ fn described(loaded: &Loaded, simulated: &[Simulated]) -> Value {
         "sequences of a batch are independent of each other, equally long, and at one context; recorded requests are replayed \
          in proportion to their tokens from a round at random",
     ]);
-    manifest["trust"] = simulation::trust(simulated).into();
+    manifest["trust"] = trust.into();
     manifest
 }
 
@@ -107,6 +109,7 @@ struct Output<'a> {
     study: &'a Study,
     lines: &'a [Line],
     manifest: &'a Value,
+    trust: &'a [String],
 }
 
 impl Output<'_> {
@@ -145,12 +148,12 @@ impl Output<'_> {
 
     fn show(&self) -> Result<(), Error> {
         let title = &self.loaded.scenario.title;
-        let trust = simulation::trust(self.simulated);
+        let trust = self.trust;
         let page = |style| {
             table::page(
                 title,
                 &simulation::text(self.simulate, self.lines, self.fits, self.priced, style),
-                &trust,
+                trust,
                 style,
             )
         };

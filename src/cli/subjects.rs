@@ -26,6 +26,8 @@ pub(super) struct Priced {
     pub(super) simulated: Vec<Simulated>,
     /// What prices stand for, for people; empty where nothing is priced.
     pub(super) priced: String,
+    /// What of the scenario is not simulated, in words.
+    pub(super) left_out: Vec<String>,
 }
 
 /// Finds them.
@@ -35,8 +37,9 @@ pub(super) fn subjects(loaded: &Loaded) -> Result<Priced, Error> {
     let context = scenario.axes.context().get(0);
     let mut simulated: Vec<Simulated> = match simulate.alpha {
         Some(alpha) => vec![plain(Process::Iid { alpha }, &simulate)],
-        None => scenario.drafters.iter().flat_map(|drafter| of_drafter(drafter, &simulate, context)).collect(),
+        None => scenario.drafters.iter().flat_map(|drafter| of_drafter(drafter, &simulate.k, context)).collect(),
     };
+    let left_out = if simulate.alpha.is_some() { Vec::new() } else { left_out(scenario, &simulate.k, context) };
     if simulated.is_empty() && simulate.laws.is_none() {
         let found = Diagnostic::error("missing-key", "there is nothing to simulate".to_owned()).at(&loaded.root);
         let hint =
@@ -53,7 +56,7 @@ pub(super) fn subjects(loaded: &Loaded) -> Result<Priced, Error> {
         simulate.batch = vec![DEFAULT_BATCH];
     }
     let priced = price(&simulate, &mut simulated, scenario, loaded, context)?;
-    Ok(Priced { simulate, simulated, priced })
+    Ok(Priced { simulate, simulated, priced, left_out })
 }
 
 fn plain(process: Process, simulate: &Simulate) -> Simulated {
@@ -66,14 +69,8 @@ fn named(process: &Process) -> String {
 }
 
 /// Every acceptance of a drafter, at the draft lengths that it has.
-fn of_drafter(drafter: &Drafter, simulate: &Simulate, context: u64) -> Vec<Simulated> {
-    let fits = |k: &u64| drafter.longest.is_none_or(|longest| *k <= longest);
-    let k: Vec<u64> = match drafter.only_length() {
-        Some(depth) => vec![depth],
-        None => simulate.k.iter().copied().filter(fits).collect(),
-    };
-    // A drafter whose rounds are shorter than all that is asked for is simulated at its longest.
-    let k = if k.is_empty() { drafter.longest.into_iter().collect() } else { k };
+fn of_drafter(drafter: &Drafter, asked: &[u64], context: u64) -> Vec<Simulated> {
+    let k = lengths(drafter, asked);
     let one = |index: u64| {
         let process = process_over_all(drafter, index, context);
         let name = format!("{}/{}/{index}", drafter.label, named(&process));
@@ -81,6 +78,41 @@ fn of_drafter(drafter: &Drafter, simulate: &Simulate, context: u64) -> Vec<Simul
         Simulated { drafter: Some(drafter.label.clone()), subject, seconds: Vec::new() }
     };
     (0..acceptances(drafter)).map(one).collect()
+}
+
+/// Of the draft lengths asked for those that a drafter has; its longest where all are longer.
+fn lengths(drafter: &Drafter, asked: &[u64]) -> Vec<u64> {
+    if let Some(depth) = drafter.only_length() {
+        return vec![depth];
+    }
+    let fits = |k: &u64| drafter.longest.is_none_or(|longest| *k <= longest);
+    let k: Vec<u64> = asked.iter().copied().filter(fits).collect();
+    if k.is_empty() { drafter.longest.into_iter().collect() } else { k }
+}
+
+/// Draft lengths that a drafter does not have, and contexts beyond the first.
+fn left_out(scenario: &Scenario, asked: &[u64], context: u64) -> Vec<String> {
+    let mut lines = Vec::new();
+    for drafter in &scenario.drafters {
+        let k = lengths(drafter, asked);
+        let written = |of: &[u64]| of.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let without: Vec<u64> = asked.iter().copied().filter(|asked| !k.contains(asked)).collect();
+        if !without.is_empty() {
+            lines.push(format!(
+                "drafter {}: k = {}; it has no rounds of {} drafts",
+                drafter.label,
+                written(&k),
+                written(&without)
+            ));
+        }
+    }
+    let contexts = scenario.axes.context().len();
+    if contexts > 1 && scenario.drafters.iter().any(|drafter| drafter.acceptance.depends_on_context()) {
+        lines.push(format!(
+            "acceptance by context: that at context {context}, the first of {contexts}; --set sweep.context takes another"
+        ));
+    }
+    lines
 }
 
 /// Looks up what rounds take where batches are asked for; what stands beside them for people.

@@ -14,12 +14,13 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::domain::acceptance::AcceptanceModel;
 use crate::domain::drafter::Drafter;
 use crate::domain::ranks::Ranks;
-use crate::plan::tree::{Bounds, Candidates};
+use crate::plan::tree::{Bounds, Candidates, gain};
+use crate::plan::yields::process_of;
 use crate::report::chart::{self, draft_tree};
 use crate::report::manifest::manifest;
 use crate::report::pick::by_factor;
 use crate::report::table::{self, Style};
-use crate::report::tree::{self, Row, Searched};
+use crate::report::tree::{self, Row, Searched, forms, text};
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
 use crate::words::{Emit, Format};
@@ -34,7 +35,7 @@ pub(super) fn tree(args: &TreeArgs) -> Result<(), Error> {
     let (block, drafter, ranks) = drafting(args, &loaded, &grid)?;
     let searched = search(args, &grid, block, drafter, ranks);
     let trust = trust(block, drafter, &left_out(&grid, block));
-    let manifest = described(args, &loaded, &searched);
+    let manifest = described(&loaded, &searched);
     let results = if args.emit.is_some() {
         None
     } else {
@@ -93,13 +94,14 @@ fn drafting<'g, 's>(
 
 fn search<'a>(
     args: &TreeArgs,
-    grid: &'a Grid<'_>,
-    block: &'a Block<'_>,
-    drafter: &Drafter,
+    grid: &Grid<'_>,
+    block: &'a Block<'a>,
+    drafter: &'a Drafter,
     ranks: &'a Ranks,
 ) -> Searched<'a> {
     let context = args.context.unwrap_or_else(|| grid.context.get(0));
-    let depth = drafter.longest.map_or(args.depth, |longest| args.depth.min(longest as usize));
+    let deepest = drafter.longest.map(|longest| longest as usize);
+    let depth = deepest.map_or(args.depth, |deepest| args.depth.min(deepest));
     let bounds = Bounds { nodes: args.nodes, depth, branch: ranks.most() };
     let candidates = Candidates::new(ranks, bounds);
     let picked = by_factor(grid.batch.len(), MOST_BATCHES).into_iter().map(|index| grid.batch.get(index));
@@ -109,17 +111,25 @@ fn search<'a>(
         batches.push(drawn);
     }
     batches.sort_unstable();
+    let own = drafter.tree.as_ref();
+    let own_gain = |batch: u64| {
+        let shape = own?;
+        let tokens = process_of(drafter, 0, context).tokens_per_pass(shape.depth());
+        gain(&block.setup, shape, tokens, batch, context)
+    };
     let row = |&batch: &u64| Row {
         batch,
         tree: candidates.best(&block.setup, batch, context),
         chain: candidates.best_chain(&block.setup, batch, context),
+        own: own_gain(batch),
     };
-    let labels = &block.labels;
     Searched {
-        names: [labels.hardware, labels.target, labels.drafter.unwrap_or_default(), labels.engine],
+        block,
         context,
         bounds,
+        is_deepest: ranks.deepest().or(deepest).is_some_and(|deepest| depth >= deepest),
         ranks,
+        own,
         drawn: batches.iter().position(|batch| *batch == drawn).unwrap_or(0),
         rows: batches.iter().map(row).collect(),
     }
@@ -162,11 +172,11 @@ fn trust(block: &Block<'_>, drafter: &Drafter, left_out: &[String]) -> Vec<Strin
     lines
 }
 
-fn described(args: &TreeArgs, loaded: &Loaded, searched: &Searched<'_>) -> Value {
+fn described(loaded: &Loaded, searched: &Searched<'_>) -> Value {
     let options = json!({
         "batch": searched.rows[searched.drawn].batch,
         "context": searched.context,
-        "drafter": args.drafter,
+        "drafter": searched.block.labels.drafter,
         "nodes": searched.bounds.nodes,
         "depth": searched.bounds.depth,
     });
@@ -204,15 +214,22 @@ fn show(
     manifest: &Value,
     trust: &[String],
 ) -> Result<(), Error> {
-    let page = |style| table::page(&loaded.scenario.title, &tree::text(searched, style), trust, style);
+    let page = |style| table::page(&loaded.scenario.title, &text::text(searched, style), trust, style);
     let found = searched.tree();
     match (args.emit, args.output.format) {
         (Some(_), _) if found.nodes() == 1 => {
             let batch = searched.rows[searched.drawn].batch;
             return Err(Error::CannotRun(format!("at batch {batch} no tree pays: there is none to emit")));
         }
-        (Some(Emit::Medusa), _) => terminal::print(format!("{}\n", tree::medusa(found)).as_bytes())?,
-        (Some(Emit::Sglang), _) => terminal::print(format!("{}\n", tree::sglang(found)).as_bytes())?,
+        (Some(Emit::Sglang), _) if !searched.has_sglang() => {
+            let kind = searched.block.drafter.map_or("none", |drafter| drafter.source.kind().as_str());
+            return Err(Error::Usage(format!(
+                "--emit sglang: SGLang drafts trees with eagle, mtp and model drafters, not with {kind}; --emit medusa \
+                 writes the list of choices"
+            )));
+        }
+        (Some(Emit::Medusa), _) => terminal::print(format!("{}\n", forms::medusa(found)).as_bytes())?,
+        (Some(Emit::Sglang), _) => terminal::print(format!("{}\n", forms::sglang(found)).as_bytes())?,
         (None, Format::Text) => return terminal::print(page(Style::Plain).as_bytes()),
         (None, Format::Md) => return terminal::print(page(Style::Markdown).as_bytes()),
         (None, Format::Csv) => {

@@ -53,6 +53,12 @@ pub enum NotATree {
         /// Ranks from 0.
         path: Vec<usize>,
     },
+    /// A path that comes twice.
+    #[error("path {path:?} is listed twice")]
+    Twice {
+        /// Ranks from 0.
+        path: Vec<usize>,
+    },
     /// More nodes than a verification would ever take.
     #[error("more than {} nodes", Tree::MOST_NODES)]
     TooMany,
@@ -124,7 +130,9 @@ impl Tree {
             let (last, before) = path.split_last().ok_or_else(missing)?;
             parents.push(*index.get(before).ok_or_else(missing)?);
             ranks.push(last.saturating_add(1));
-            index.insert(path.clone(), parents.len());
+            if index.insert(path.clone(), parents.len()).is_some() {
+                return Err(NotATree::Twice { path: path.clone() });
+            }
         }
         Self::with_ranks(&parents, &ranks)
     }

@@ -13,7 +13,7 @@ pub enum NotRounds {
     /// The first line is none of the known forms.
     #[error(
         "the first line must name columns: request, drafted, accepted (a line for each round, request by request), or \
-         accepted, rounds (counts); or the file holds JSON lines with itl_tokens"
+         accepted, rounds (counts); or the file holds JSON lines, an object on each, with itl_tokens"
     )]
     UnknownForm,
     /// A line that cannot be read.

@@ -235,10 +235,10 @@ impl<'a> Setup<'a> {
         Captures { sizes: &self.limits.capture_sizes, layer: self.uncaptured_layer, without: self.without }
     }
 
-    /// Whether a verification at draft length k, of which all sequences propose, is larger than any captured graph.
+    /// Whether a verification of so many tokens of each sequence is larger than any captured graph.
     #[must_use]
-    pub fn is_beyond_capture(&self, batch: u64, k: u64) -> bool {
-        let verify = PassShape::verify(batch as f64, self.verify_width(k), 0.0);
+    pub fn is_beyond_capture(&self, batch: u64, verify_width: f64) -> bool {
+        let verify = PassShape::verify(batch as f64, verify_width, 0.0);
         self.captures().exceeded_by(self.pricing.placement.together(verify).new_tokens())
     }
 

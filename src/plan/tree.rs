@@ -2,6 +2,7 @@
 
 use crate::acceptance::best_tree::BestTrees;
 use crate::acceptance::tree::accepted;
+use crate::cost::pass::PassCost;
 use crate::domain::ranks::Ranks;
 use crate::domain::shape::TreeShape;
 use crate::domain::tree::Tree;
@@ -91,19 +92,48 @@ impl Candidates {
 
 /// The candidate of the largest speedup among those that fit, else among all; plain decoding where none gains.
 fn pick(candidates: &[Candidate], setup: &Setup<'_>, batch: u64, context: u64) -> TreeChoice {
-    let (sequences, cached) = (batch as f64, context as f64);
-    let plain = plain_step(setup, sequences, cached);
+    let plain = plain_step(setup, batch as f64, context as f64);
     let off_fits = setup.fits(&setup.base_memory(batch, context));
     let mut best = TreeChoice { tree: Tree::chain(0), tokens: 1.0, speedup: 1.0, fits: off_fits };
     for Candidate { shape, tokens } in candidates {
-        let (Some(layout), TreeShape::Drawn(tree)) = (setup.layout_of(shape), shape) else { continue };
-        let round = round_of(setup, &plain, sequences, cached, layout);
-        let gain = speedup(*tokens, plain.seconds(), round.seconds());
-        let fits = setup.fits(&setup.memory_of(batch, context, shape.nodes() - 1));
+        let TreeShape::Drawn(tree) = shape else { continue };
+        let Some(gain) = gained(setup, &plain, shape, *tokens, batch, context) else { continue };
         // Where plain decoding fits and drafting does not, plain decoding stays.
-        if (fits, gain) > (best.fits, best.speedup) {
-            best = TreeChoice { tree: tree.clone(), tokens: *tokens, speedup: gain, fits };
+        if (gain.fits, gain.speedup) > (best.fits, best.speedup) {
+            best = TreeChoice { tree: tree.clone(), tokens: *tokens, speedup: gain.speedup, fits: gain.fits };
         }
     }
     best
+}
+
+/// What a tree of a given shape gains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gain {
+    /// Tokens per pass, bonus included.
+    pub tokens: f64,
+    /// Speedup over plain decoding at equal batch.
+    pub speedup: f64,
+    /// Whether batch, drafter and all drafts of the tree fit in memory.
+    pub fits: bool,
+}
+
+/// What drafting a shape gains that yields so many tokens per pass; none without a drafter.
+#[must_use]
+pub fn gain(setup: &Setup<'_>, shape: &TreeShape, tokens: f64, batch: u64, context: u64) -> Option<Gain> {
+    let plain = plain_step(setup, batch as f64, context as f64);
+    gained(setup, &plain, shape, tokens, batch, context)
+}
+
+fn gained(
+    setup: &Setup<'_>,
+    plain: &PassCost,
+    shape: &TreeShape,
+    tokens: f64,
+    batch: u64,
+    context: u64,
+) -> Option<Gain> {
+    let round = round_of(setup, plain, batch as f64, context as f64, setup.layout_of(shape)?);
+    let speedup = speedup(tokens, plain.seconds(), round.seconds());
+    let fits = setup.fits(&setup.memory_of(batch, context, shape.nodes() - 1));
+    Some(Gain { tokens, speedup, fits })
 }

@@ -10,7 +10,7 @@ use crate::import::hf::Imported;
 use crate::report::catalog::columns::number;
 use crate::report::catalog::model::other_parts;
 use crate::report::model_file::{self, Remarks};
-use crate::report::number::thousands as count;
+use crate::report::number::{counted, thousands as count};
 use crate::units::Bytes;
 
 /// What an imported model counts to.
@@ -89,7 +89,7 @@ pub fn text(imported: &Imported) -> String {
     if let Some(mtp) = &imported.mtp {
         let copies =
             if mtp.copies > 0 { format!(", and {} of copies", count(mtp.copies as f64)) } else { String::new() };
-        let text = format!("{} in {} beside these{copies}", count(mtp.params as f64), plural(mtp.modules, "module"));
+        let text = format!("{} in {} beside these{copies}", count(mtp.params as f64), counted(mtp.modules, "module"));
         lines.push(line("MTP", &text));
     }
     lines.extend(section("warnings", report.warnings.iter().cloned()));
@@ -113,10 +113,6 @@ fn kv(model: &Model) -> String {
         text.push_str(&format!(", {} of them beyond the windows", count(growing)));
     }
     text
-}
-
-fn plural(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn line(label: &str, value: &str) -> String {

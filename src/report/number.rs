@@ -1,5 +1,18 @@
 //! Numbers as text.
 
+/// So many of a thing, in words.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::number::counted;
+/// assert_eq!((counted(1, "level"), counted(2, "level")), ("1 level".to_owned(), "2 levels".to_owned()));
+/// ```
+#[must_use]
+pub fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// Writes a finite number in the shortest form that reads back to the same `f64`; whole numbers
 /// without a fraction.
 ///

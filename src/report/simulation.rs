@@ -37,6 +37,13 @@ pub fn trust(simulated: &[Simulated]) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if simulated.iter().any(|one| one.subject.process.is_recorded()) {
+        lines.push(
+            "recordings: a sequence replays one request, over and over, from a round at random; requests are drawn in \
+             proportion to their tokens"
+                .to_owned(),
+        );
+    }
     lines
 }
 

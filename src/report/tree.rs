@@ -1,21 +1,30 @@
 //! The best tree over batch, beside the best chain, and the forms that engines take.
 
+pub mod forms;
+pub mod text;
+
 use serde_json::{Value, json};
 
+use crate::acceptance::process::Known;
 use crate::acceptance::tree::scores;
 use crate::domain::ranks::Ranks;
+use crate::domain::shape::TreeShape;
 use crate::domain::tree::Tree;
-use crate::plan::tree::{Bounds, TreeChoice};
-use crate::report::table::{Style, composed, right, table};
+use crate::plan::tree::{Bounds, Gain, TreeChoice};
+use crate::report::tree::forms::{sglang, topk};
 use crate::report::{csv, json};
-use crate::sweep::row::Cell;
+use crate::sweep::grid::Block;
+use crate::sweep::row::{Cell, Notes};
+use crate::words::DrafterKind;
 
 /// The columns of `tree`'s CSV.
-pub const COLUMNS: [&str; 15] = [
+pub const COLUMNS: [&str; 24] = [
     "hardware",
     "target",
     "drafter",
     "engine",
+    "roofline",
+    "tensor_parallel",
     "context",
     "batch",
     "nodes",
@@ -24,25 +33,33 @@ pub const COLUMNS: [&str; 15] = [
     "tokens_per_pass",
     "speedup",
     "fits",
+    "notes",
     "chain_k",
     "chain_tokens_per_pass",
     "chain_speedup",
+    "chain_fits",
+    "chain_notes",
+    "own_nodes",
+    "own_tokens_per_pass",
+    "own_speedup",
+    "own_fits",
 ];
 
-/// Nodes beyond this are in the files only.
-const MOST_LINES: usize = 64;
-
 /// What was searched, and for what.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Searched<'a> {
-    /// Hardware, target, drafter and engine, as in the sweep's CSV.
-    pub names: [&'a str; 4],
+    /// Hardware, target, engine and drafter, and what prices them.
+    pub block: &'a Block<'a>,
     /// Tokens in each sequence's KV cache.
     pub context: u64,
     /// How far.
     pub bounds: Bounds,
+    /// Whether neither ranks nor drafter go deeper.
+    pub is_deepest: bool,
     /// How often each rank is accepted.
     pub ranks: &'a Ranks,
+    /// The tree that the scenario has its drafter draft.
+    pub own: Option<&'a TreeShape>,
     /// What was found, by batch.
     pub rows: Vec<Row>,
     /// Which of them is drawn.
@@ -58,6 +75,8 @@ pub struct Row {
     pub tree: TreeChoice,
     /// The best chain.
     pub chain: TreeChoice,
+    /// What the scenario's own tree gains, if it has one.
+    pub own: Option<Gain>,
 }
 
 impl Searched<'_> {
@@ -67,14 +86,35 @@ impl Searched<'_> {
         &self.rows[self.drawn].tree.tree
     }
 
+    /// What the reader of a row should know of its tree or chain.
+    #[must_use]
+    pub fn notes(&self, batch: u64, choice: &TreeChoice) -> Notes {
+        let (nodes, depth) = (choice.tree.nodes() as f64, choice.tree.depth() as u64);
+        Notes {
+            known: Known::Stated,
+            unvalidated: depth > 0 && self.block.is_unvalidated(batch, self.context),
+            beyond: self.block.beyond_with(batch, self.context, depth, nodes),
+        }
+    }
+
+    /// Whether SGLang drafts trees with such a drafter.
+    #[must_use]
+    pub fn has_sglang(&self) -> bool {
+        let kind = self.block.drafter.map(|drafter| drafter.source.kind());
+        matches!(kind, Some(DrafterKind::Eagle | DrafterKind::Mtp | DrafterKind::Model))
+    }
+
     fn cells(&self, row: &Row) -> [Cell<'_>; COLUMNS.len()] {
-        let [hardware, target, drafter, engine] = self.names.map(Cell::Text);
         let whole = |number: usize| Cell::Integer(number as u64);
+        let own = |of: fn(Gain) -> Cell<'static>| row.own.map_or(Cell::Empty, of);
+        let labels = &self.block.labels;
         [
-            hardware,
-            target,
-            drafter,
-            engine,
+            Cell::Text(labels.hardware),
+            Cell::Text(labels.target),
+            labels.drafter.map_or(Cell::Empty, Cell::Text),
+            Cell::Text(labels.engine),
+            Cell::Text(labels.roofline.as_str()),
+            Cell::Integer(labels.tensor_parallel),
             Cell::Integer(self.context),
             Cell::Integer(row.batch),
             whole(row.tree.tree.nodes()),
@@ -83,9 +123,16 @@ impl Searched<'_> {
             Cell::Number(row.tree.tokens),
             Cell::Number(row.tree.speedup),
             Cell::Flag(row.tree.fits),
+            Cell::Notes(self.notes(row.batch, &row.tree)),
             whole(row.chain.tree.depth()),
             Cell::Number(row.chain.tokens),
             Cell::Number(row.chain.speedup),
+            Cell::Flag(row.chain.fits),
+            Cell::Notes(self.notes(row.batch, &row.chain)),
+            self.own.map_or(Cell::Empty, |own| Cell::Integer(own.nodes())),
+            own(|own| Cell::Number(own.tokens)),
+            own(|own| Cell::Number(own.speedup)),
+            own(|own| Cell::Flag(own.fits)),
         ]
     }
 }
@@ -111,129 +158,7 @@ pub fn json(searched: &Searched<'_>, manifest: &Value) -> Vec<u8> {
         "paths": tree.paths(),
         "scores": scores(tree, searched.ranks)[1..],
         "medusa_choices": tree.paths(),
-        "sglang": sglang(tree),
+        "sglang": searched.has_sglang().then(|| sglang(tree)),
     });
     format!("{:#}\n", json!({ "manifest": manifest, "rows": rows, "tree": drawn })).into_bytes()
-}
-
-/// The tree as Medusa's code takes it: the path to each node by ranks from 0.
-#[must_use]
-pub fn medusa(tree: &Tree) -> String {
-    let path = |path: &Vec<usize>| {
-        let ranks: Vec<String> = path.iter().map(usize::to_string).collect();
-        format!("[{}]", ranks.join(", "))
-    };
-    format!("[{}]", tree.paths().iter().map(path).collect::<Vec<_>>().join(", "))
-}
-
-/// The flags with which SGLang drafts a tree of this size. It picks the nodes itself in every round, by what its drafter
-/// is sure of; `topk` is wide enough for every tree of this shape.
-#[must_use]
-pub fn sglang(tree: &Tree) -> String {
-    format!(
-        "--speculative-num-steps {} --speculative-eagle-topk {} --speculative-num-draft-tokens {}",
-        tree.depth(),
-        topk(tree),
-        tree.nodes()
-    )
-}
-
-/// Candidates of a draft pass that are wide enough for a tree: its widest branching, and the most nodes that have children on
-/// one level.
-fn topk(tree: &Tree) -> usize {
-    tree.expanded().into_iter().max().unwrap_or(0).max(tree.widest_branching())
-}
-
-/// What people read: a row for each batch, the tree drawn, and the forms.
-#[must_use]
-pub fn text(searched: &Searched<'_>, style: Style) -> String {
-    let header =
-        ["batch", "nodes", "levels", "topk", "tokens", "speedup", "chain k", "tokens", "speedup", "tree gains"];
-    let mut rows = table(&header.map(str::to_owned), style);
-    for row in &searched.rows {
-        let mark = if row.tree.fits { "" } else { "!" };
-        let (tree, chain) = (&row.tree, &row.chain);
-        let cells = [
-            row.batch.to_string(),
-            tree.tree.nodes().to_string(),
-            tree.tree.depth().to_string(),
-            topk(&tree.tree).to_string(),
-            format!("{:.2}", tree.tokens),
-            format!("{:.2}x{mark}", tree.speedup),
-            chain.tree.depth().to_string(),
-            format!("{:.2}", chain.tokens),
-            format!("{:.2}x", chain.speedup),
-            format!("{:+.1} %", 100.0 * (tree.speedup / chain.speedup - 1.0)),
-        ];
-        rows.add_row(cells.map(right));
-    }
-    let mut notes = vec!["nodes with the root, the last emitted token; 1 node: do not speculate".to_owned()];
-    if searched.rows.iter().any(|row| !row.tree.fits) {
-        notes.push("!: does not fit in memory".to_owned());
-    }
-    let bounds = searched.bounds;
-    let [hardware, target, drafter, engine] = searched.names;
-    let title = format!(
-        "{hardware}, target {target}, drafter {drafter}, context {}, engine {engine}: trees of up to {} nodes, {} levels, {} \
-         children",
-        searched.context, bounds.nodes, bounds.depth, bounds.branch
-    );
-    let over_batch = composed(&title, &rows, notes, style);
-    [over_batch, drawn(searched, style)].join("\n\n")
-}
-
-fn drawn(searched: &Searched<'_>, style: Style) -> String {
-    let (row, tree) = (&searched.rows[searched.drawn], searched.tree());
-    if tree.nodes() == 1 {
-        return format!("At batch {} no tree pays: decode plainly.", row.batch);
-    }
-    let scores = scores(tree, searched.ranks);
-    let mut lines = vec!["last token".to_owned()];
-    branches(tree, &scores, 0, "", &mut lines);
-    let more = lines.len().saturating_sub(MOST_LINES + 1);
-    lines.truncate(MOST_LINES + 1);
-    lines.extend((more > 0).then(|| format!("… and {more} more nodes; the files hold all")));
-    let picture = match style {
-        Style::Markdown => format!("```text\n{}\n```", lines.join("\n")),
-        _ => lines.join("\n"),
-    };
-    format!(
-        "The tree at batch {}: rank of each candidate, and how often it is accepted\n{picture}\n\nMedusa's choices: {}\nSGLang: {}",
-        row.batch,
-        medusa(tree),
-        sglang(tree)
-    )
-}
-
-/// The nodes below one, depth first, with lines that join them.
-fn branches(tree: &Tree, scores: &[f64], node: usize, before: &str, lines: &mut Vec<String>) {
-    let mut children: Vec<(usize, usize)> = tree
-        .iter()
-        .enumerate()
-        .skip(1)
-        .filter(|(_, (parent, _, _))| *parent == node)
-        .map(|(child, (_, rank, _))| (rank, child))
-        .collect();
-    children.sort_unstable();
-    let last = children.len();
-    for (at, (rank, child)) in children.into_iter().enumerate() {
-        let (corner, bar) = if at + 1 == last { ("└─", "  ") } else { ("├─", "│ ") };
-        lines.push(format!("{before}{corner} {rank}  {:.3}", scores[child]));
-        branches(tree, scores, child, &format!("{before}{bar} "), lines);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_are_what_engines_take() {
-        let tree = Tree::new(&[0, 0, 1, 1, 2]).unwrap();
-        assert_eq!(medusa(&tree), "[[0], [1], [0, 0], [0, 1], [1, 0]]");
-        assert_eq!(
-            sglang(&tree),
-            "--speculative-num-steps 2 --speculative-eagle-topk 2 --speculative-num-draft-tokens 6"
-        );
-    }
 }

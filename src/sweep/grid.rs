@@ -197,11 +197,17 @@ impl<'s> Block<'s> {
     /// Limits of the engine that a point goes beyond, in rounds of which all sequences propose.
     #[must_use]
     pub fn beyond(&self, batch: u64, context: u64, k: u64) -> Beyond {
-        let tokens = batch as f64 * self.setup.verify_width(k);
+        self.beyond_with(batch, context, k, self.setup.verify_width(k))
+    }
+
+    /// The same where so many tokens of each sequence are verified, of which at most k are accepted.
+    #[must_use]
+    pub fn beyond_with(&self, batch: u64, context: u64, k: u64, verify_width: f64) -> Beyond {
+        let tokens = batch as f64 * verify_width;
         let limits = self.setup.limits();
         let over = |limit: Option<u64>, value: f64| limit.is_some_and(|limit| value > limit as f64);
         Beyond {
-            capture: self.setup.is_beyond_capture(batch, k),
+            capture: self.setup.is_beyond_capture(batch, verify_width),
             sequences: over(limits.max_num_seqs, batch as f64),
             tokens: over(limits.max_num_batched_tokens, tokens),
             length: over(limits.max_model_len, context as f64 + k as f64 + 1.0),

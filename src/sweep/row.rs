@@ -81,14 +81,9 @@ impl Beyond {
 impl Notes {
     /// Every word that holds.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
-        let own = [
-            (self.known == Known::Interpolated, "interpolated"),
-            (self.known == Known::Extrapolated, "extrapolated"),
-            (self.unvalidated, "unvalidated"),
-        ];
-        own.into_iter()
-            .filter_map(|(holds, word)| holds.then_some(word))
-            .chain(self.beyond.limits().map(|(word, _)| word))
+        let unvalidated = self.unvalidated.then_some("unvalidated");
+        let own = self.known.note().into_iter().chain(unvalidated);
+        own.chain(self.beyond.limits().map(|(word, _)| word))
     }
 
     /// The words, separated by blanks; none where there is nothing to note.

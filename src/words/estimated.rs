@@ -25,10 +25,14 @@ words!(
         SeveralWithoutReplacement = "several_without_replacement",
         /// The most that any lossless rule can accept of them.
         SeveralWithoutBound = "several_without_bound",
-        /// Tokens per pass of laws that depend on the token before, drafts being drawn.
+        /// Tokens of the first round of laws that depend on the token before, drafts being drawn.
         TokensDrawn = "tokens_per_pass_drawn",
         /// The same with the likeliest tokens as drafts.
         TokensGreedy = "tokens_per_pass_greedy",
+        /// The first of these over many rounds, each beginning after the token that the last one ended on.
+        TokensDrawnLongRun = "tokens_per_pass_drawn_long_run",
+        /// The second over many rounds.
+        TokensGreedyLongRun = "tokens_per_pass_greedy_long_run",
         /// Mean tokens of a round.
         TokensPerPass = "tokens_per_pass",
         /// How often a round accepts so many drafts.

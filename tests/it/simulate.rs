@@ -153,3 +153,44 @@ fn drafters_are_simulated_with_what_ties_their_rounds_together() {
     let reach = |share: &str| number(&row(&format!("tokens_per_s_{share}"), "4", "32")[5]);
     assert!(reach("p50") > reach("p95") && reach("p95") > reach("p99"), "{table}");
 }
+
+/// Two small language models: the first round from its start, and what all rounds come to, by hand: after token 0 1.6 tokens,
+/// after token 1 2; one round in eight begins after 1.
+#[test]
+fn language_models_say_what_all_rounds_come_to() {
+    let folder = folder();
+    let scenario = "title = \"t\"\nhardware = \"founding-h100\"\ntarget = \"founding-llama-3-8b\"\n[simulate]\nk = 1\n\
+                    p = [[0.9, 0.1], [0.5, 0.5]]\nq = [[0.5, 0.5], [0.5, 0.5]]\nstart = 1\n";
+    std::fs::write(folder.path().join("two.toml"), scenario).unwrap();
+    let args = ["simulate", "--scenario", "two.toml", "--quiet", "--write", "none", "--format", "csv"];
+    let table = run_well(folder.path(), &args).stdout;
+    let of = |estimate: &str| -> f64 {
+        let start = format!("{estimate},");
+        let line = table.lines().find(|line| line.starts_with(&start)).unwrap();
+        line.split(',').nth(4).unwrap().parse().unwrap()
+    };
+    assert!((of("tokens_per_pass_drawn") - 2.0).abs() < 1e-12, "{table}");
+    assert!((of("tokens_per_pass_drawn_long_run") - 1.65).abs() < 1e-12, "{table}");
+    // 40 tokens and k = 10000 would take minutes.
+    let row = |at: usize| (0..40).map(|to| if to == at { "1" } else { "0" }).collect::<Vec<_>>().join(", ");
+    let all = (0..40).map(|at| format!("[{}]", row(at))).collect::<Vec<_>>().join(", ");
+    let (p, q) = (format!("simulate.p=[{all}]"), format!("simulate.q=[{all}]"));
+    let large = [&args[..], &["--set", &p, "--set", &q, "--set", "simulate.k=10000"]].concat();
+    let refused = crate::program::run(folder.path(), &large);
+    assert!(refused.stderr.contains("language models of 40 tokens"), "{}", refused.stderr);
+}
+
+/// Draft lengths that a drafter does not have are named, and so is a mean that falls where more is drafted.
+#[test]
+fn what_is_not_simulated_is_said() {
+    let folder = folder();
+    let scenario = "title = \"t\"\nhardware = \"h100-sxm5-80gb\"\ntarget = \"vicuna-7b-v1.3\"\nengine = \"hf-eager\"\n\
+                    [drafters.heads]\nmedusa = { heads = 3 }\nacceptance = { by_k = { \"1\" = 1.7, \"3\" = 1.6 } }\n\
+                    [simulate]\nrounds = 1000\nbatch = 2\ntokens = 20\n";
+    std::fs::write(folder.path().join("heads.toml"), scenario).unwrap();
+    let ran = crate::program::run(folder.path(), &["simulate", "--scenario", "heads.toml", "--write", "none"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("drafter heads: k = 1, 2; it has no rounds of 4, 8 drafts"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n ~2 ") && ran.stdout.contains("~: carried over"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("tokens per pass fall from 1.7 at k = 1 to 1.6 at k = 3"), "{}", ran.stderr);
+}

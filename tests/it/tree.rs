@@ -1,13 +1,21 @@
 //! `specplan tree`: the best draft tree, beside the best chain.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::program::{folder, names, run, run_well};
 
 const BASE: [&str; 4] = ["tree", "--scenario", "llama-8b-tree", "--quiet"];
 
-fn cells(table: &str, row: usize) -> Vec<String> {
-    table.lines().nth(row).unwrap().split(',').map(str::to_owned).collect()
+/// The cells of a row, from 1, by column.
+fn cells(table: &str, row: usize) -> HashMap<String, String> {
+    let of = |row: usize| table.lines().nth(row).unwrap().split(',').map(str::to_owned);
+    of(0).zip(of(row)).collect()
+}
+
+fn number(of: &HashMap<String, String>, column: &str) -> f64 {
+    of[column].parse().unwrap()
 }
 
 /// The tree that is emitted, given back to a sweep node by node, has the tokens and the speedup that were promised.
@@ -17,7 +25,7 @@ fn an_emitted_tree_is_priced_alike_by_a_sweep() {
     let with = |more: &[&str]| run_well(folder.path(), &[&BASE[..], &["--write", "none"], more].concat()).stdout;
     let table = with(&["--format", "csv"]);
     let found = cells(&table, 3);
-    assert_eq!(found[5], "4");
+    assert_eq!(found["batch"], "4");
     let choices = with(&["--batch", "4", "--emit", "medusa"]);
     let shape = format!("drafters.eagle3.shape.tree={{ paths = {} }}", choices.trim());
     let sweep = [
@@ -33,9 +41,14 @@ fn an_emitted_tree_is_priced_alike_by_a_sweep() {
         "sweep.batch=4",
     ];
     let priced = cells(&run_well(folder.path(), &[&sweep[..], &["--set", &shape]].concat()).stdout, 1);
-    let near = |a: &str, b: &str| (a.parse::<f64>().unwrap() / b.parse::<f64>().unwrap() - 1.0).abs() < 1e-12;
-    assert!(near(&priced[12], &found[9]) && near(&priced[18], &found[10]), "{priced:?} and {found:?}");
-    assert_eq!((&priced[9], &priced[8]), (&found[6], &found[7]));
+    let near = |column: &str| (number(&priced, column) / number(&found, column) - 1.0).abs() < 1e-12;
+    assert!(near("tokens_per_pass") && near("speedup"), "{priced:?} and {found:?}");
+    let sizes = [("verify_width", "nodes"), ("k", "depth"), ("tensor_parallel", "tensor_parallel"), ("notes", "notes")];
+    assert!(sizes.iter().all(|(swept, searched)| priced[*swept] == found[*searched]), "{priced:?} and {found:?}");
+    // Given as the drafter's own, it is the best tree again.
+    let own = cells(&with(&["--format", "csv", "--set", &shape]), 3);
+    assert_eq!((&own["own_speedup"], &own["own_nodes"]), (&own["speedup"], &own["nodes"]));
+    assert_eq!(found["own_speedup"], "");
 }
 
 /// Chains are trees: none beats the best tree; and as published, trees gain less and less with the batch, nothing from 32 on.
@@ -46,7 +59,7 @@ fn a_tree_gains_at_small_batches_only() {
     let mut before = f64::INFINITY;
     for row in 1..=8 {
         let cells = cells(&table, row);
-        let gain = cells[10].parse::<f64>().unwrap() / cells[14].parse::<f64>().unwrap();
+        let gain = number(&cells, "speedup") / number(&cells, "chain_speedup");
         assert!(gain >= 1.0 && gain <= before + 1e-12, "{cells:?}");
         before = gain;
     }
@@ -100,9 +113,34 @@ fn trees_that_fit_go_first_and_what_cannot_branch_is_refused() {
     let more = ["--context", "35679", "--write", "none", "--format", "csv"];
     let table = run_well(folder.path(), &[&BASE[..], &tight, &more].concat()).stdout;
     let first = cells(&table, 1);
-    assert_eq!((first[5].as_str(), first[11].as_str()), ("1", "true"), "{first:?}");
-    assert!(first[10].parse::<f64>().unwrap() > 1.0, "{first:?}");
+    assert_eq!((first["batch"].as_str(), first["fits"].as_str()), ("1", "true"), "{first:?}");
+    assert!(number(&first, "speedup") > 1.0, "{first:?}");
     let constant = run(folder.path(), &[&BASE[..], &["--set", "drafters.eagle3.constant.cost_ratio=0.05"]].concat());
     assert_eq!(constant.code, 3);
     assert!(constant.stderr.contains("constant has no draft passes to branch in"), "{}", constant.stderr);
+}
+
+/// A Medusa scenario that leaves its sweep out is searched as deep as it has heads, and SGLang's flags are not offered for it.
+#[test]
+fn medusa_trees_are_as_deep_as_there_are_heads() {
+    let folder = folder();
+    let scenario = "title = \"t\"\nhardware = \"h100-sxm5-80gb\"\ntarget = \"vicuna-7b-v1.3\"\nengine = \"hf-eager\"\n\
+                    [drafters.heads.medusa]\nheads = 3\n\
+                    [drafters.heads.acceptance]\nranks = { probabilities = [[0.6, 0.15], [0.45, 0.1], [0.3]] }\n";
+    std::fs::write(folder.path().join("medusa.toml"), scenario).unwrap();
+    let with = |more: &[&str]| run(folder.path(), &[&["tree", "--scenario", "medusa.toml", "--quiet"], more].concat());
+    let table = with(&["--write", "none", "--format", "csv"]);
+    assert_eq!(table.code, 0, "{}", table.stderr);
+    assert_eq!(cells(&table.stdout, 1)["depth"], "3");
+    let text = with(&["--write", "none"]).stdout;
+    assert!(text.contains("3 levels") && !text.contains("SGLang") && !text.contains("--depth"), "{text}");
+    let flags = with(&["--emit", "sglang"]);
+    assert_eq!(flags.code, 2);
+    assert!(flags.stderr.contains("not with medusa"), "{}", flags.stderr);
+    // What is left out of the sweep goes as far as the heads do; what is stated may not go further.
+    let sweep =
+        |more: &[&str]| run(folder.path(), &[&["sweep", "--scenario", "medusa.toml", "--quiet"], more].concat());
+    let longest = sweep(&["--write", "none", "--format", "csv"]).stdout;
+    assert_eq!(longest.lines().skip(1).filter_map(|line| line.split(',').nth(8)).max(), Some("3"));
+    assert_eq!(sweep(&["--set", "sweep.k=4"]).code, 3);
 }

@@ -110,7 +110,27 @@ pub(super) fn by_k(node: &Node, problems: &mut Problems) -> Option<Vec<Length>> 
             let message = format!("`{}` gives k = {} twice", node.path, pair[0].k());
             problems.report(Diagnostic::error("bad-axis", message).at(&node.place).hint("give each k once"))
         }
-        None => Some(lengths),
+        None => {
+            fallen(&lengths, node, problems);
+            Some(lengths)
+        }
+    }
+}
+
+/// Warns of tokens per pass that fall: of the same rounds a longer draft accepts at least as much.
+fn fallen(lengths: &[Length], node: &Node, problems: &mut Problems) {
+    let falls = |pair: &&[Length]| pair[1].tokens() < pair[0].tokens();
+    if let Some([before, after]) = lengths.windows(2).find(falls) {
+        let message = format!(
+            "`{}`: tokens per pass fall from {} at k = {} to {} at k = {}",
+            node.path,
+            before.tokens(),
+            before.k(),
+            after.tokens(),
+            after.k()
+        );
+        let found = Diagnostic::error("falling", message).as_warning().at(&node.place);
+        problems.report::<()>(found.hint("a longer draft accepts no less of the same text: were all measured alike?"));
     }
 }
 

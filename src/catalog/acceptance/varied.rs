@@ -80,7 +80,12 @@ pub(super) fn ranks(node: &Node, problems: &mut Problems) -> Option<Ranks> {
             matches!(&node.value, Value::List(items) if items.iter().any(|item| matches!(item.value, Value::List(_))));
         let level = |node: &Node, problems: &mut Problems| one_or_many(node, problems, probability);
         let made = if nested {
-            Ranks::by_level(&one_or_many(node, problems, level)?)
+            // Beside a list, a number by itself is a mistake: the levels or the ranks of one are meant.
+            let listed = |node: &Node, problems: &mut Problems| match node.value {
+                Value::List(_) => level(node, problems),
+                _ => problems.wrong_type(node, "a list of this level's chances"),
+            };
+            Ranks::by_level(&one_or_many(node, problems, listed)?)
         } else {
             let chances: Vec<Probability> = level(node, problems)?;
             Ranks::on_all_levels(&chances)

@@ -3,7 +3,8 @@
 use crate::acceptance::tree::scores;
 use crate::report::chart::bodies::TreePlot;
 use crate::report::chart::spec::{Body, Chart, Heading, Line, LinePlot, Lines, Spot};
-use crate::report::tree::{Row, Searched, sglang};
+use crate::report::tree::forms::sglang;
+use crate::report::tree::{Row, Searched, text};
 
 /// The tree itself, and what it gains beside the best chain.
 #[must_use]
@@ -13,11 +14,6 @@ pub fn charts(searched: &Searched<'_>, title: &str, trust: &[String]) -> Vec<Cha
     drawing.into_iter().chain([over_batch(searched, title, trust)]).collect()
 }
 
-fn setting(searched: &Searched<'_>) -> String {
-    let [hardware, target, drafter, engine] = searched.names;
-    format!("{hardware}, target {target}, drafter {drafter}, context {}, engine {engine}", searched.context)
-}
-
 fn drawing(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
     let (row, tree) = (&searched.rows[searched.drawn], searched.tree());
     type Node = (usize, usize, usize);
@@ -25,13 +21,14 @@ fn drawing(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
     let (parents, ranks, levels) = (of(|(parent, _, _)| parent), of(|(_, rank, _)| rank), of(|(_, _, level)| level));
     let heading = Heading {
         title: format!("The best draft tree at batch {}: {title}", row.batch),
-        subtitle: setting(searched),
+        subtitle: text::heading(searched),
         caption: format!(
-            "{} nodes with the last token, {:.2} tokens per pass, {:.2}x.  Darker: accepted more often.  {}",
+            "{} nodes with the last token, {:.2} tokens per pass, {:.2}x{}.  Darker: accepted more often.{}",
             tree.nodes(),
             row.tree.tokens,
             row.tree.speedup,
-            sglang(tree)
+            if row.tree.fits { "" } else { ", does not fit in memory" },
+            if searched.has_sglang() { format!("  {}", sglang(tree)) } else { String::new() }
         ),
         trust: trust.to_vec(),
     };
@@ -49,10 +46,10 @@ fn over_batch(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
         spots.sort_by_key(|spot| spot.x);
         Line { spots, fits_up_to: None }
     };
-    let unfit = searched.rows.iter().any(|row| !row.tree.fits);
+    let unfit = searched.rows.iter().any(|row| !row.tree.fits || !row.chain.fits);
     let heading = Heading {
         title: format!("The best tree and the best chain against batch: {title}"),
-        subtitle: setting(searched),
+        subtitle: text::heading(searched),
         caption: format!(
             "At every batch the best of each, up to {} nodes and {} levels; 1x: do not speculate.{}",
             searched.bounds.nodes,

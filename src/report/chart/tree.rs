@@ -10,8 +10,8 @@ use crate::report::chart::frame::{Pen, frame, write};
 use crate::report::chart::palette::{FAINT, GRID, INK, PAPER, line};
 use crate::report::chart::spec::Heading;
 
-/// Nodes with labels of their own; more would overlap.
-const MOST_LABELS: usize = 26;
+/// Room that a label takes.
+const LABEL: (f64, f64) = (40.0, 18.0);
 
 /// Draws the whole chart.
 pub(super) fn draw<DB: DrawingBackend>(
@@ -41,11 +41,13 @@ pub(super) fn draw<DB: DrawingBackend>(
         area.draw(&Circle::new(at(node), size, shade(score).filled())).map_err(ChartError::of)?;
         area.draw(&Circle::new(at(node), size, pen.stroke(INK, 1.5))).map_err(ChartError::of)?;
     }
-    let labelled = plot.scores.len() <= MOST_LABELS;
-    for (node, &score) in plot.scores.iter().enumerate().skip(1).filter(|_| labelled) {
+    let below = |node: usize| {
         let (x, y) = at(node);
-        let below = pen.px(7.0 + 15.0 * score.sqrt() + 12.0);
-        write(area, &format!("{score:.2}"), (x, y + below), &pen.text(16.0, INK, HPos::Center, VPos::Center))?;
+        (x, y + pen.px(7.0 + 15.0 * plot.scores[node].sqrt() + 12.0))
+    };
+    for node in labelled(plot, &below, (pen.px(LABEL.0), pen.px(LABEL.1))) {
+        let label = format!("{:.2}", plot.scores[node]);
+        write(area, &label, below(node), &pen.text(16.0, INK, HPos::Center, VPos::Center))?;
     }
     for level in 0..=levels as usize {
         let y = (top + level as f64 / levels * (f64::from(height) - 2.0 * top)).round() as i32;
@@ -53,6 +55,24 @@ pub(super) fn draw<DB: DrawingBackend>(
         write(&strips.side, &words, (pen.px(14.0), y), &pen.text(20.0, FAINT, HPos::Left, VPos::Center))?;
     }
     Ok(())
+}
+
+/// The nodes whose labels have room: the likeliest first.
+fn labelled(plot: &TreePlot, at: &dyn Fn(usize) -> (i32, i32), room: (i32, i32)) -> Vec<usize> {
+    let mut nodes: Vec<usize> = (1..plot.scores.len()).collect();
+    nodes.sort_by(|&a, &b| plot.scores[b].total_cmp(&plot.scores[a]));
+    let mut kept: Vec<usize> = Vec::new();
+    for node in nodes {
+        let (x, y) = at(node);
+        let apart = |&other: &usize| {
+            let (left, top) = at(other);
+            (x - left).abs() >= room.0 || (y - top).abs() >= room.1
+        };
+        if kept.iter().all(apart) {
+            kept.push(node);
+        }
+    }
+    kept
 }
 
 /// From paper to the first colour, by how often a node is accepted.
@@ -90,4 +110,23 @@ fn settle(node: usize, children: &[Vec<usize>], leaves: &mut f64, places: &mut [
             *leaves - 1.0
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of three siblings that stand closer than a label is wide, the first and the last have room.
+    #[test]
+    fn labels_give_way_to_likelier_ones() {
+        let plot = TreePlot {
+            parents: vec![0, 0, 0, 0],
+            ranks: vec![0, 1, 2, 3],
+            levels: vec![0, 1, 1, 1],
+            scores: vec![1.0, 0.6, 0.2, 0.1],
+        };
+        let at = |node: usize| (30 * node as i32, 100);
+        assert_eq!(labelled(&plot, &at, (40, 18)), [1, 3]);
+        assert_eq!(labelled(&plot, &at, (30, 18)), [1, 2, 3]);
+    }
 }

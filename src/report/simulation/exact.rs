@@ -60,13 +60,17 @@ fn same(pair: &Pair, temperature: f64, drafts: u64) -> Option<Vec<Line>> {
 fn after(pairs: &[Pair], start: usize, temperature: f64, k: &[u64]) -> Option<Vec<Line>> {
     let tempered: Vec<Tempered> = pairs.iter().map(|pair| at(pair, temperature).ok()).collect::<Option<_>>()?;
     let longest = usize::try_from(k.iter().copied().max()?).ok()?;
-    let of = |quantity, pick: fn(&Tempered) -> &Pair| -> Option<Vec<Line>> {
+    let of = |[first, all]: [Estimated; 2], pick: fn(&Tempered) -> &Pair| -> Option<Vec<Line>> {
         let chains = Chains::new(tempered.iter().map(|one| pick(one).clone()).collect()).ok()?;
         let survival = chains.survival(start, longest).ok()?;
-        let tokens = |k: u64| 1.0 + survival.iter().take(k as usize).sum::<f64>();
-        Some(k.iter().map(|&k| Line { k: Some(k), ..Line::new(quantity, Some(tokens(k))) }).collect())
+        let of_k = |quantity, k: u64, tokens| Line { k: Some(k), ..Line::new(quantity, Some(tokens)) };
+        let tokens = |&k: &u64| of_k(first, k, 1.0 + survival.iter().take(k as usize).sum::<f64>());
+        let lengths: Vec<usize> = k.iter().map(|&k| usize::try_from(k).ok()).collect::<Option<_>>()?;
+        let means = chains.long_run_tokens(start, &lengths).ok()?;
+        let long_run = k.iter().zip(means).map(|(&k, tokens)| of_k(all, k, tokens));
+        Some(k.iter().map(tokens).chain(long_run).collect())
     };
-    let drawn = of(Estimated::TokensDrawn, |one| &one.drawn)?;
-    let greedy = of(Estimated::TokensGreedy, |one| &one.greedy)?;
+    let drawn = of([Estimated::TokensDrawn, Estimated::TokensDrawnLongRun], |one| &one.drawn)?;
+    let greedy = of([Estimated::TokensGreedy, Estimated::TokensGreedyLongRun], |one| &one.greedy)?;
     Some(drawn.into_iter().chain(greedy).collect())
 }

@@ -3,6 +3,7 @@
 use crate::acceptance::accepted::Accepted;
 use crate::acceptance::batch::{extremes, finish, makespan, running, static_time};
 use crate::acceptance::estimate::Estimate;
+use crate::acceptance::process::Known;
 use crate::acceptance::ragged;
 use crate::acceptance::simulate::{RuleTrials, noise};
 use crate::acceptance::study::{Seen, Study, Subject};
@@ -13,7 +14,7 @@ use crate::sweep::row::Cell;
 use crate::words::{AcceptanceKind, Estimated};
 
 /// The columns of `simulate`'s CSV.
-pub const COLUMNS: [&str; 15] = [
+pub const COLUMNS: [&str; 16] = [
     "estimate",
     "alpha",
     "k",
@@ -29,6 +30,7 @@ pub const COLUMNS: [&str; 15] = [
     "tokens",
     "temperature",
     "if_independent",
+    "notes",
 ];
 
 /// Sequences of a batch that reach a rate: half of them, 95 % and 99 %.
@@ -93,6 +95,8 @@ pub struct Line {
     pub interval: Option<(f64, f64)>,
     /// Trials, rounds or sequences; none where nothing was drawn.
     pub trials: Option<u64>,
+    /// Whether the acceptance was measured at this k.
+    pub known: Known,
 }
 
 impl Line {
@@ -111,6 +115,7 @@ impl Line {
             simulated: None,
             interval: None,
             trials: None,
+            known: Known::Stated,
         }
     }
 
@@ -151,6 +156,7 @@ impl Line {
             count(self.tokens),
             number(self.temperature),
             number(self.if_independent),
+            text(self.known.note()),
         ]
     }
 }
@@ -184,7 +190,8 @@ fn subject_lines(simulate: &Simulate, of: &Simulated, seen: &Seen, seconds: Opti
     let law = process.law(k);
     let rounds = seen.rounds.rounds();
     let label = of.label();
-    let line = |quantity, theory| Line { label: label.clone(), k: Some(k), ..Line::new(quantity, theory) };
+    let known = process.known(k);
+    let line = |quantity, theory| Line { label: label.clone(), k: Some(k), known, ..Line::new(quantity, theory) };
     let tokens = if seen.independent || seen.runs.is_empty() {
         seen.rounds.tokens_per_pass(k)
     } else {

@@ -10,6 +10,8 @@ use crate::report::simulation::lines::{Label, Line, SHARES};
 use crate::report::table::{Style, composed, right, table};
 use crate::words::Estimated;
 
+/// What a mark means.
+const CARRIED: &str = "~: carried over from another k than was measured";
 /// More tokens than this are in the files only.
 const MOST_TOKENS: usize = 24;
 /// More lines of whole sequences than this are in the files only.
@@ -141,8 +143,10 @@ const fn column_of(quantity: Estimated) -> &'static str {
         Estimated::SeveralBound => "at best",
         Estimated::SeveralWithoutReplacement => "without return",
         Estimated::SeveralWithoutBound => "at best, without",
-        Estimated::TokensDrawn => "tokens, drawn",
-        Estimated::TokensGreedy => "tokens, greedy",
+        Estimated::TokensDrawn => "first round, drawn",
+        Estimated::TokensDrawnLongRun => "all rounds, drawn",
+        Estimated::TokensGreedy => "first round, greedy",
+        Estimated::TokensGreedyLongRun => "all rounds, greedy",
         other => other.as_str(),
     }
 }
@@ -160,11 +164,13 @@ fn rounds(label: &Label, simulate: &Simulate, of: &[&Line], style: Style) -> Str
     let header = ["k", "formula", "simulated", "95% interval"];
     let mut table = table(&header.map(str::to_owned), style);
     for line in of.iter().filter(|line| line.quantity == Estimated::TokensPerPass) {
-        let k = line.k.unwrap_or_default().to_string();
+        let mark = if line.known.note().is_some() { "~" } else { "" };
+        let k = format!("{mark}{}", line.k.unwrap_or_default());
         table.add_row([k, four(line.theory), four(line.simulated), interval(line)].map(right));
     }
     let title = format!("Tokens per pass: {} rounds of k drafts, {}", simulate.rounds, who(label));
-    composed(&title, &table, Vec::new(), style)
+    let carried = of.iter().any(|line| line.known.note().is_some());
+    composed(&title, &table, carried.then(|| CARRIED.to_owned()).into_iter().collect(), style)
 }
 
 /// What becomes of whole sequences, a row for each k and batch.
