@@ -5,6 +5,7 @@
 
 pub mod accepted;
 pub mod batch;
+pub mod beam;
 pub mod best_tree;
 pub mod beta;
 mod carried;

@@ -66,26 +66,34 @@ impl BestTrees {
     /// That tree; of several the one with the fewest nodes in its first children.
     #[must_use]
     pub fn tree(&self, nodes: usize) -> Tree {
+        self.tree_of(nodes, self.shares.len())
+    }
+
+    /// The best tree of fewer levels, where all levels have the same chances: what lies below a node of that height.
+    #[must_use]
+    pub fn tree_of(&self, nodes: usize, levels: usize) -> Tree {
         let mut paths = Vec::new();
-        self.grow(&mut Vec::new(), nodes.clamp(1, self.tokens[0].len() - 1), &mut paths);
+        let shares = &self.shares[self.shares.len().saturating_sub(levels)..];
+        grow(shares, &mut Vec::new(), nodes.clamp(1, self.tokens[0].len() - 1), &mut paths);
         // Paths from a recursion always have their beginnings.
         Tree::of_paths(&paths).unwrap_or_else(|_| Tree::chain(0))
     }
+}
 
-    fn grow(&self, at: &mut Vec<usize>, nodes: usize, paths: &mut Vec<Vec<usize>>) {
-        let Some(shares) = self.shares.get(at.len()) else { return };
-        let mut left = nodes - 1;
-        for (rank, by_nodes) in shares.iter().enumerate() {
-            let given = by_nodes[left];
-            if given == 0 {
-                return;
-            }
-            at.push(rank);
-            paths.push(at.clone());
-            self.grow(at, given, paths);
-            at.pop();
-            left -= given;
+/// Adds the paths below one, level by level of what children get.
+fn grow(shares: &[Vec<Vec<usize>>], at: &mut Vec<usize>, nodes: usize, paths: &mut Vec<Vec<usize>>) {
+    let Some(shares_here) = shares.get(at.len()) else { return };
+    let mut left = nodes - 1;
+    for (rank, by_nodes) in shares_here.iter().enumerate() {
+        let given = by_nodes[left];
+        if given == 0 {
+            return;
         }
+        at.push(rank);
+        paths.push(at.clone());
+        grow(shares, at, given, paths);
+        at.pop();
+        left -= given;
     }
 }
 

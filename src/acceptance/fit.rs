@@ -41,6 +41,9 @@ pub struct OneAlpha {
     /// The chance of a larger statistic if all positions passed alike and rounds were independent. Rounds of one request
     /// are not: it is too small where acceptance differs between requests.
     pub p_value: f64,
+    /// The fewest tests that are expected to pass, or to fail, at a position (all of them, where alpha is 0 or 1): below 5 the
+    /// p-value means little.
+    pub fewest: f64,
 }
 
 /// Tests whether all positions pass alike; `tests` are drafts tested and passed by position. None for fewer than two
@@ -56,7 +59,12 @@ pub fn one_alpha(tests: &[(u64, u64)]) -> Option<OneAlpha> {
     let of = |(n, s): &(f64, f64)| term(*s, n * alpha) + term(n - s, n * (1.0 - alpha));
     let statistic = (2.0 * reached.iter().map(of).sum::<f64>()).max(0.0);
     let p_value = ChiSquared::new(degrees as f64).ok()?.sf(statistic);
-    Some(OneAlpha { alpha: Probability::nearest(alpha), statistic, degrees, p_value })
+    let certain = alpha <= 0.0 || alpha >= 1.0;
+    let fewest = reached
+        .iter()
+        .map(|(n, _)| if certain { *n } else { n * alpha.min(1.0 - alpha) })
+        .fold(f64::INFINITY, f64::min);
+    Some(OneAlpha { alpha: Probability::nearest(alpha), statistic, degrees, p_value, fewest })
 }
 
 /// What one alpha would say of a draft length, over what the positions themselves say, less 1.

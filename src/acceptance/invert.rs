@@ -42,6 +42,9 @@ pub fn alpha_of_mean_length(tokens: f64, k: u64) -> Result<Probability, NoAlpha>
     if k == 0 || !(1.0..=k as f64 + 1.0).contains(&tokens) {
         return Err(none);
     }
+    if tokens <= 1.0 {
+        return Ok(Probability::ZERO);
+    }
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);

@@ -1,10 +1,10 @@
 //! Acceptance models of a scenario into processes: one value of their axis at a time, at one context.
 
-use crate::acceptance::best_tree::BestTrees;
+use crate::acceptance::beam::beam;
 use crate::acceptance::invert::{alpha_of_mean_length, alpha_of_rate};
 use crate::acceptance::process::{Part, Process};
 use crate::acceptance::tree::accepted;
-use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Curve, Length, OfWorkload};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, Curve, Here, Length, OfWorkload};
 use crate::domain::ranks::Ranks;
 use crate::domain::shape::TreeShape;
 use crate::units::Probability;
@@ -20,26 +20,58 @@ pub fn processes(acceptance: &Acceptance) -> u64 {
     }
 }
 
-/// The process at `index`, below [`processes`], at a context, of rounds that draft in a shape.
+/// The process at `index`, below [`processes`], at a context, of rounds that draft in a shape, over all sequences.
+///
+/// Where only a stated share of them proposes, a mean, a rate or means by k count all sequences, and the other kinds those that
+/// propose: `F = 1 + share (F of those - 1)` both ways.
 ///
 /// Between two contexts that were stated it mixes what holds at both; beyond the last it is what holds there.
 #[must_use]
 pub fn process(acceptance: &Acceptance, index: u64, context: f64, shape: Option<&TreeShape>) -> Process {
-    let of = |model: &AcceptanceModel| plain(model, index, context, shape);
-    let Some(last) = acceptance.by_context.last() else { return of(&acceptance.model) };
-    let above = acceptance.by_context.partition_point(|at| (at.context as f64) < context);
-    let (low, at_low) = match above.checked_sub(1).map(|at| &acceptance.by_context[at]) {
-        Some(AtContext { context, model }) => (*context as f64, model),
-        None => (0.0, &acceptance.model),
-    };
-    match acceptance.by_context.get(above) {
-        None => Process::Beyond(Box::new(of(&last.model))),
-        Some(high) if high.context as f64 <= context => of(&high.model),
-        Some(_) if context <= low => of(at_low),
-        Some(high) => {
-            let share = (context - low) / (high.context as f64 - low);
-            Process::Between { low: Box::new(of(at_low)), high: Box::new(of(&high.model)), share }
+    let of = |model: &AcceptanceModel| shared(model, acceptance.proposing_share, index, context, shape);
+    match acceptance.at_context(context) {
+        Here::Stated(model) => of(model),
+        Here::Beyond(model) => Process::Beyond(Box::new(of(model))),
+        Here::Between { low, high, share } => {
+            Process::Between { low: Box::new(of(low)), high: Box::new(of(high)), share }
         }
+    }
+}
+
+/// The process over all sequences of a model that says nothing of contexts.
+fn shared(
+    model: &AcceptanceModel,
+    share: Option<Probability>,
+    index: u64,
+    context: f64,
+    shape: Option<&TreeShape>,
+) -> Process {
+    let Some(share) = share else { return plain(model, index, context, shape) };
+    if let AcceptanceModel::Workloads(kinds) = model {
+        let part = |kind: &OfWorkload| {
+            let acceptance = Acceptance { proposing_share: Some(share), ..kind.acceptance.clone() };
+            Part { tokens: kind.tokens, process: process(&acceptance, 0, context, shape) }
+        };
+        return Process::Workloads(kinds.iter().map(part).collect());
+    }
+    let of = plain(&of_proposals(model, share), index, context, shape);
+    Process::Proposing { share, of: Box::new(of) }
+}
+
+/// The same of the sequences that propose: what was measured over all of them is theirs by `1 + (F - 1) / share`.
+fn of_proposals(model: &AcceptanceModel, share: Probability) -> AcceptanceModel {
+    // A mean that was checked is one that proposals can bring.
+    let theirs = |at: &Length| {
+        let most = at.k() as f64 + 1.0;
+        Length::new(at.k(), (1.0 + (at.tokens() - 1.0) / share.get()).min(most)).unwrap_or(*at)
+    };
+    match model {
+        AcceptanceModel::MeanLength(at) => AcceptanceModel::MeanLength(theirs(at)),
+        AcceptanceModel::Rate { k, value } => {
+            AcceptanceModel::Rate { k: *k, value: Probability::nearest(value.get() / share.get()) }
+        }
+        AcceptanceModel::ByK(lengths) => AcceptanceModel::ByK(lengths.iter().map(theirs).collect()),
+        other => other.clone(),
     }
 }
 
@@ -77,15 +109,11 @@ fn positions(kind: AcceptanceKind, curve: &Curve) -> Process {
     Process::Positions { kind, curve: curve.clone() }
 }
 
-/// Shares of rounds by level of a tree; of one whose nodes the engine picks, those of the best fixed tree of its sizes,
-/// which it can only better.
+/// Shares of rounds by level of a tree; of one whose nodes the engine picks, those of the beam that ranks alone would draft.
 fn on_tree(ranks: &Ranks, shape: &TreeShape) -> Curve {
     let law = match shape {
         TreeShape::Drawn(tree) => accepted(tree, ranks),
-        TreeShape::Sized(sizes) => {
-            let [nodes, depth, branch] = [sizes.nodes(), sizes.steps(), sizes.topk()].map(|size| size as usize);
-            accepted(&BestTrees::new(ranks, nodes, depth, branch).tree(nodes), ranks)
-        }
+        TreeShape::Sized(sizes) => accepted(&beam(ranks, sizes), ranks),
     };
     let mut shares = law.survival().to_vec();
     shares.resize((shape.depth() as usize).max(1), 0.0);
@@ -102,6 +130,8 @@ fn fitted(kind: AcceptanceKind, at: Length) -> Process {
 mod tests {
     use super::*;
     use crate::acceptance::process::Known;
+    use crate::domain::acceptance::AtContext;
+    use crate::domain::axis::Axis;
     use crate::domain::tree::Tree;
 
     fn near(got: f64, expected: f64) {
@@ -110,6 +140,30 @@ mod tests {
 
     fn of(model: AcceptanceModel, by_context: Vec<AtContext>) -> Acceptance {
         Acceptance { by_context, ..Acceptance::of(model) }
+    }
+
+    /// By hand: a fifth of all sequences proposes, and 1.3 tokens come out at k = 3: those that propose yield 2.5, which is alpha
+    /// 0.691414, so that 1 + 0.2 x 0.691414 come out at k = 1. An iid of 0.7 describes them: 1 + 0.2 x 0.7.
+    #[test]
+    fn a_share_of_proposals_holds_at_every_k() {
+        let p = |value| Probability::new(value).unwrap();
+        let of = |model| {
+            let acceptance = Acceptance { proposing_share: Some(p(0.2)), ..Acceptance::of(model) };
+            process(&acceptance, 0, 0.0, None)
+        };
+        let lengths = [(3, 1.3)].map(|(k, tokens)| Length::new(k, tokens).unwrap());
+        let kinds = [
+            AcceptanceModel::MeanLength(lengths[0]),
+            AcceptanceModel::Rate { k: 3, value: p(0.1) },
+            AcceptanceModel::ByK(lengths.to_vec()),
+        ];
+        for process in kinds.map(of) {
+            near(process.tokens_per_pass(3), 1.3);
+            assert!((process.tokens_per_pass(1) - 1.138_283).abs() < 1e-6, "{}", process.tokens_per_pass(1));
+            assert!(process.tokens_per_pass(8) < 1.0 + 0.2 * 8.0);
+            assert_eq!([1, 3].map(|k| process.known(k)), [Known::Extrapolated, Known::Stated]);
+        }
+        near(of(AcceptanceModel::Iid { alpha: Axis::single(p(0.7)) }).tokens_per_pass(1), 1.14);
     }
 
     /// By hand: alpha 0.5 gives 1.75 at k = 2 and 1.875 at k = 3; a rate of 0.375 at k = 2 is the same.

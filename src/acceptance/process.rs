@@ -195,29 +195,6 @@ impl Process {
         }
     }
 
-    /// Whether it describes sequences that propose, rather than what was measured over all of them.
-    #[must_use]
-    pub fn is_of_proposals(&self) -> bool {
-        match self {
-            Self::Fitted { .. } | Self::Lengths(_) | Self::Proposing { .. } => false,
-            Self::Workloads(parts) => parts.iter().all(|part| part.process.is_of_proposals()),
-            Self::Between { low, .. } => low.is_of_proposals(),
-            Self::Beyond(nearest) => nearest.is_of_proposals(),
-            _ => true,
-        }
-    }
-
-    /// The same over all sequences, of which a share proposes: `1 + share (tokens - 1)` of a model of
-    /// proposals; what was measured counts all of them already.
-    #[must_use]
-    pub fn tokens_over_all(&self, k: u64, proposing_share: Option<Probability>) -> f64 {
-        let tokens = self.tokens_per_pass(k);
-        match proposing_share.filter(|_| self.is_of_proposals()) {
-            Some(share) => 1.0 + share.get() * (tokens - 1.0),
-            None => tokens,
-        }
-    }
-
     /// How the value at k is known. At k = 0 nothing is drafted, and there is nothing to know.
     #[must_use]
     pub fn known(&self, k: u64) -> Known {
@@ -282,7 +259,7 @@ impl Process {
     pub fn alpha(&self) -> Option<f64> {
         match self {
             Self::Iid { alpha } | Self::Fitted { alpha, .. } => Some(alpha.get()),
-            Self::Beyond(nearest) => nearest.alpha(),
+            Self::Beyond(of) | Self::Proposing { of, .. } => of.alpha(),
             _ => None,
         }
     }

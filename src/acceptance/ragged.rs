@@ -5,14 +5,14 @@
 use crate::acceptance::estimate::Estimate;
 use crate::acceptance::runs::Run;
 
-/// Tokens of the slowest and of the fastest of `batch` sequences in one round of k drafts; groups of so many sequences
-/// are the replications.
+/// Tokens of the slowest and of the fastest of `batch` sequences in one round of k drafts of a batch that is kept full; groups of
+/// so many sequences are the replications.
 #[must_use]
 pub fn extremes(runs: &[Run], batch: usize, k: u64) -> Option<(Estimate, Estimate)> {
+    let met: Vec<u64> = runs.iter().filter_map(|run| run.met).map(|accepted| accepted + 1).collect();
     let of = |pick: fn(u64, u64) -> u64| {
-        let tokens =
-            |group: &[Run]| group.iter().map(|run| run.first + 1).reduce(pick).map_or(0.0, |tokens| tokens as f64);
-        let values: Vec<f64> = runs.chunks_exact(batch).map(tokens).collect();
+        let tokens = |group: &[u64]| group.iter().copied().reduce(pick).map_or(0.0, |tokens| tokens as f64);
+        let values: Vec<f64> = met.chunks_exact(batch).map(tokens).collect();
         Estimate::bounded_mean(&values, (1.0, k as f64 + 1.0))
     };
     Some((of(u64::min)?, of(u64::max)?))
@@ -26,7 +26,7 @@ pub fn extremes(runs: &[Run], batch: usize, k: u64) -> Option<(Estimate, Estimat
 ///
 /// ```
 /// use specplan::acceptance::{ragged::tokens_per_pass, runs::Run};
-/// let runs = [5, 3].map(|tokens| Run { rounds: 2, tokens, first: 0 });
+/// let runs = [5, 3].map(|tokens| Run { rounds: 2, tokens, met: None });
 /// assert_eq!(tokens_per_pass(&runs).unwrap().value, 2.0);
 /// ```
 #[must_use]
@@ -57,7 +57,7 @@ pub fn rounds_of_last(runs: &[Run], batch: usize, tokens: u64, k: u64) -> Option
 ///
 /// ```
 /// use specplan::acceptance::{ragged::static_seconds, runs::Run};
-/// let runs = [1, 3, 3, 1].map(|rounds| Run { rounds, tokens: 4, first: 0 });
+/// let runs = [1, 3, 3, 1].map(|rounds| Run { rounds, tokens: 4, met: None });
 /// assert_eq!(static_seconds(&runs, &[3.0, 5.0]).unwrap().value, 11.0);
 /// ```
 #[must_use]
@@ -85,7 +85,7 @@ pub fn static_seconds(runs: &[Run], seconds: &[f64]) -> Option<Estimate> {
 ///
 /// ```
 /// use specplan::acceptance::{ragged::rate_reached_by, runs::Run};
-/// let runs = [4, 2, 4].map(|rounds| Run { rounds, tokens: 8, first: 0 });
+/// let runs = [4, 2, 4].map(|rounds| Run { rounds, tokens: 8, met: None });
 /// assert_eq!(rate_reached_by(&runs, 8, 1.0, 0.3).unwrap().value, 4.0);
 /// assert_eq!(rate_reached_by(&runs, 8, 1.0, 0.9).unwrap().value, 2.0);
 /// ```

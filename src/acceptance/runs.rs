@@ -257,20 +257,24 @@ pub struct Run {
     pub rounds: u64,
     /// Tokens that came out, those beyond the end included.
     pub tokens: u64,
-    /// Drafts that its first round accepted.
-    pub first: u64,
+    /// Drafts that one of its rounds accepted, drawn so that a round of a batch that is kept full has the law of what was drawn:
+    /// sequences of many rounds are met there more often. None in the other cases.
+    pub met: Option<u64>,
 }
 
 impl Runs {
     /// Decodes one sequence until at least so many tokens are out, and counts its rounds by accepted drafts.
     pub fn run(&self, tokens: u64, generator: &mut Generator, by_accepted: &mut RoundTrials) -> Run {
         let mut state = self.begin(generator);
-        let mut run = Run { rounds: 0, tokens: 0, first: 0 };
+        let mut run = Run { rounds: 0, tokens: 0, met: None };
+        // A sequence has at most as many rounds as tokens. One of so many numbers falls on a round as often as there are rounds,
+        // and on each alike.
+        let met = (generator.uniform() * tokens as f64) as u64;
         while run.tokens < tokens {
             let accepted = self.round(&mut state, generator);
             by_accepted.count(accepted as usize);
-            if run.rounds == 0 {
-                run.first = accepted;
+            if run.rounds == met {
+                run.met = Some(accepted);
             }
             run.rounds += 1;
             run.tokens += accepted + 1;

@@ -113,9 +113,12 @@ fn one_law_for_all_k(process: &Process) -> bool {
 
 /// Sequences that a study decodes of each draft length: enough rounds, and enough batches of the largest size.
 fn sequences(simulate: &Simulate, runs: &(u64, Runs), subject: &Subject) -> u64 {
-    let rounds_each = (simulate.tokens as f64 / subject.process.tokens_per_pass(runs.0)).max(1.0);
+    let tokens = subject.process.tokens_per_pass(runs.0);
+    let rounds_each = (simulate.tokens as f64 / tokens).max(1.0);
     let largest = simulate.batch.iter().copied().max().unwrap_or(1);
-    ((simulate.rounds as f64 / rounds_each).ceil() as u64).clamp(REPLICATIONS * largest, MOST_SEQUENCES)
+    // One sequence in about as many as a round has tokens is met in a full batch.
+    let fewest = (REPLICATIONS * largest * tokens.ceil() as u64).min(MOST_SEQUENCES);
+    ((simulate.rounds as f64 / rounds_each).ceil() as u64).clamp(fewest, MOST_SEQUENCES)
 }
 
 /// Runs a study; `progress` hears of every shard's draws. On [`Outcome::Stopped`] the study is incomplete.

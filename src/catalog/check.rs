@@ -9,6 +9,7 @@ use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::{Engine, Profile};
 use crate::domain::model::{Model, Shape};
+use crate::domain::shape::TreeShape;
 use crate::words::{Role, Roofline, Term};
 
 /// The parts of a scenario that could be read; a part with mistakes of its own is empty here.
@@ -241,6 +242,15 @@ fn largest(k: &Axis<u64>) -> u64 {
 /// A k that a block drafter cannot draft in its one pass.
 fn too_long(drafter: &Drafter, k: Option<&Axis<u64>>) -> Option<Diagnostic> {
     let (longest, k) = (drafter.longest?, k?);
+    if let Some(depth) = drafter.tree.as_ref().map(TreeShape::depth) {
+        return (depth > longest).then(|| {
+            let message = format!(
+                "drafter `{}` drafts {longest} tokens in its pass, and its tree is {depth} deep",
+                drafter.label
+            );
+            Diagnostic::error("does-not-fit", message).hint(format!("make it {longest} deep at most"))
+        });
+    }
     let asked = largest(k);
     (asked > longest).then(|| {
         let message =

@@ -13,6 +13,7 @@ use crate::domain::acceptance::{Acceptance, AcceptanceModel};
 use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource};
 use crate::domain::head::{EAGLE3_VOCAB, Head, MEDUSA_HEADS};
 use crate::domain::model::Model;
+use crate::domain::ranks::Ranks;
 use crate::domain::shape::TreeShape;
 use crate::units::Probability;
 use crate::words::{DrafterKind, HeadKind, Role, Word};
@@ -130,6 +131,9 @@ fn drafter(
         let message = format!("`{}`: only a separate model can draft while the target verifies: {why}", node.path);
         return problems.report(Diagnostic::error("conflict", message).at(place).hint("leave overlap out"));
     }
+    if let Some(found) = unknown_ranks(tree.as_ref(), &acceptance, node) {
+        problems.report::<()>(found);
+    }
     Some(Drafter { label: entry.key.clone(), source, overlap, tree, longest, tensor_parallel, acceptance })
 }
 
@@ -216,6 +220,23 @@ fn no_tree(model: &AcceptanceModel, steps: u64, node: &Node) -> Option<Diagnosti
         _ => format!("`{}`: what a chain accepts does not say what this tree does", node.path),
     };
     Some(Diagnostic::error("conflict", message).hint(hint))
+}
+
+/// Warns of nodes whose rank no acceptance knows.
+fn unknown_ranks(tree: Option<&TreeShape>, acceptance: &Acceptance, node: &Node) -> Option<Diagnostic> {
+    let Some(TreeShape::Drawn(tree)) = tree else { return None };
+    let unknown = |ranks: &Ranks| tree.iter().skip(1).find(|(_, rank, level)| *rank > ranks.on(*level).len());
+    let (_, rank, level) = acceptance.models().into_iter().find_map(|model| match model {
+        AcceptanceModel::Ranks(ranks) => unknown(ranks),
+        _ => None,
+    })?;
+    let message = format!(
+        "`{}`: the tree drafts candidate {rank} of a position on level {level}, and how often it is accepted is not known",
+        node.path
+    );
+    let place = node.get("shape").unwrap_or(node).place.clone();
+    let found = Diagnostic::error("unknown-rank", message).as_warning().at(&place);
+    Some(found.hint("it counts as never accepted; add it to acceptance.ranks"))
 }
 
 /// More accepted drafts than the share that proposes can have drafted.

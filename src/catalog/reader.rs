@@ -203,3 +203,21 @@ pub(super) fn one_or_many<T>(
     let read: Vec<Option<T>> = items.iter().map(|item| read(item, problems)).collect();
     read.into_iter().collect()
 }
+
+/// Whether a value is a list with a list in it.
+pub(super) fn is_nested(node: &Node) -> bool {
+    matches!(&node.value, Value::List(items) if items.iter().any(|item| matches!(item.value, Value::List(_))))
+}
+
+/// A list of lists; beside a list, a value by itself is a mistake.
+pub(super) fn lists<T>(
+    node: &Node,
+    problems: &mut Problems,
+    wanted: &str,
+    mut read: impl FnMut(&Node, &mut Problems) -> Option<T>,
+) -> Option<Vec<T>> {
+    one_or_many(node, problems, |node, problems| match node.value {
+        Value::List(_) => read(node, problems),
+        _ => problems.wrong_type(node, wanted),
+    })
+}

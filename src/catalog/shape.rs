@@ -1,11 +1,15 @@
 //! `shape.tree` into a [`TreeShape`].
 
 use crate::catalog::node::{Node, Value};
-use crate::catalog::reader::{Fields, Keys, Problems, one_or_many};
+use crate::catalog::reader::{Fields, Keys, Problems, lists, one_or_many};
 use crate::catalog::values::integer;
 use crate::diagnostic::Diagnostic;
 use crate::domain::shape::{Sizes, TreeShape};
 use crate::domain::tree::{NotATree, Tree};
+
+/// Draft passes and candidates of a tree that is given by its sizes: many times what engines run.
+const MOST_STEPS: u64 = 256;
+const MOST_CANDIDATES: u64 = 64;
 
 /// `{ tree = { steps, topk, nodes } }`, or by `parents` or `paths`.
 pub(super) fn tree(node: &Node, problems: &mut Problems) -> Option<TreeShape> {
@@ -14,7 +18,7 @@ pub(super) fn tree(node: &Node, problems: &mut Problems) -> Option<TreeShape> {
         let keys = Keys::all(&["steps", "topk", "nodes", "parents", "paths"]);
         let fields = Fields::open(node, &keys, problems)?;
         match (fields.has("parents"), fields.has("paths")) {
-            (false, false) => sized(node, problems),
+            (false, false) => sized(fields, node),
             (true, false) if node.entries().is_some_and(|entries| entries.len() == 1) => parents(node, problems),
             (false, true) if node.entries().is_some_and(|entries| entries.len() == 1) => paths(node, problems),
             _ => {
@@ -26,16 +30,15 @@ pub(super) fn tree(node: &Node, problems: &mut Problems) -> Option<TreeShape> {
     })
 }
 
-fn sized(node: &Node, problems: &mut Problems) -> Option<TreeShape> {
-    let mut fields = Fields::open(node, &Keys::all(&["steps", "topk", "nodes"]), problems)?;
-    let number = |node: &Node, problems: &mut Problems| integer(node, problems, 1, 1 << 20);
+fn sized(mut fields: Fields<'_, '_>, node: &Node) -> Option<TreeShape> {
+    let mut number = |key: &str, most: u64| fields.required(key, |node, problems| integer(node, problems, 1, most));
     let (steps, topk, nodes) =
-        (fields.required("steps", number), fields.required("topk", number), fields.required("nodes", number));
+        (number("steps", MOST_STEPS), number("topk", MOST_CANDIDATES), number("nodes", Tree::MOST_NODES as u64));
     match Sizes::new(steps?, topk?, nodes?) {
         Ok(sizes) => Some(TreeShape::Sized(sizes)),
         Err(error) => {
             let found = Diagnostic::error("conflict", format!("`{}`: {error}", node.path)).at(&node.place);
-            problems.report(found.hint("SGLang's num-steps, eagle-topk and num-draft-tokens"))
+            fields.problems.report(found.hint("SGLang's num-steps, eagle-topk and num-draft-tokens"))
         }
     }
 }
@@ -62,7 +65,7 @@ fn paths(node: &Node, problems: &mut Problems) -> Option<TreeShape> {
     let list = node.get("paths")?;
     let rank = |node: &Node, problems: &mut Problems| integer(node, problems, 0, Tree::MOST_NODES as u64);
     let path = |node: &Node, problems: &mut Problems| one_or_many(node, problems, rank);
-    let all = one_or_many(list, problems, path)?;
+    let all = lists(list, problems, "a path, such as [0, 1]", path)?;
     let paths: Vec<Vec<usize>> =
         all.into_iter().map(|path| path.into_iter().map(|rank| rank as usize).collect()).collect();
     const HINT: &str = "such as [[0], [1], [0, 0]]: ranks from 0, and every path's beginning is a path too";

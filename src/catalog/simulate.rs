@@ -1,7 +1,7 @@
 //! `[simulate]` into a [`Simulate`] and a seed.
 
-use crate::catalog::node::{Node, Value};
-use crate::catalog::reader::{Fields, Keys, Problems, one_or_many};
+use crate::catalog::node::Node;
+use crate::catalog::reader::{Fields, Keys, Problems, is_nested, lists, one_or_many};
 use crate::catalog::values::{LARGEST_INTEGER, integer, integer_axis, number, probability};
 use crate::diagnostic::Diagnostic;
 use crate::domain::law::{Law, Pair};
@@ -28,8 +28,8 @@ const LARGEST_TEMPERATURE: f64 = 1000.0;
 /// Tokens cubed times k of small language models: some seconds.
 const MOST_STEPS: u64 = 100_000_000;
 const HINT: &str = "p and q give each token of one vocabulary its chance; each sums to 1, within 1e-9";
-/// A year of simulation.
-const MOST_ROUNDS: u64 = 1_000_000_000_000_000;
+/// Hours of simulation.
+const MOST_ROUNDS: u64 = 1_000_000_000_000;
 
 /// Reads the section; the seed is apart, since every command has one.
 pub(super) fn simulate(node: &Node, problems: &mut Problems) -> Option<(Simulate, Option<u64>)> {
@@ -121,9 +121,12 @@ fn laws(node: &Node, problems: &mut Problems) -> Option<Option<Laws>> {
                 .report(found.at(&node.place).hint("the rule needs the target's law p and the drafter's q"));
         }
     };
-    let nested = |node: &Node| matches!(&node.value, Value::List(items) if items.iter().any(|item| matches!(item.value, Value::List(_))));
     let all = |of: &Node, problems: &mut Problems| {
-        if nested(of) { one_or_many(of, problems, law) } else { law(of, problems).map(|law| vec![law]) }
+        if is_nested(of) {
+            lists(of, problems, "a law, such as [0.5, 0.5]", law)
+        } else {
+            law(of, problems).map(|law| vec![law])
+        }
     };
     let (p_laws, q_laws) = (all(p, problems), all(q, problems));
     let (p_laws, q_laws) = (p_laws?, q_laws?);
@@ -139,7 +142,7 @@ fn laws(node: &Node, problems: &mut Problems) -> Option<Option<Laws>> {
         Err(error) => return conflict(problems, error.to_string()),
     };
     let tokens = pairs.first().map_or(0, |pair| pair.p().chances().len());
-    match (nested(p), nested(q)) {
+    match (is_nested(p), is_nested(q)) {
         (false, false) => start(node, problems, 0).and_then(|_| pairs.pop()).map(|pair| Some(Laws::Same(pair))),
         (true, true) if p_laws.len() == tokens && q_laws.len() == tokens => {
             let start = start(node, problems, tokens)?;

@@ -116,9 +116,9 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     let k = args.k.or_else(|| process.as_ref().map(best)).unwrap_or(0);
     // Of a tree the alpha that a chain would need says nothing.
     let alpha = process.as_ref().and_then(Process::alpha).filter(|_| block.setup.depth().is_none());
-    let stated = block.setup.stated_share();
-    let tokens_per_pass = process.as_ref().map_or(1.0, |process| process.tokens_over_all(k, stated));
-    let share = |k| block.setup.proposing_share(process.as_ref().map_or(1.0, |of| of.tokens_over_all(k, stated)), k);
+    let tokens = |k| process.as_ref().map_or(1.0, |process| process.tokens_per_pass(k));
+    let tokens_per_pass = tokens(k);
+    let share = |k| block.setup.proposing_share(tokens(k), k);
     let point = Point::new(&block.setup, batch, context, k, share(k));
     let heading = format!("{}, batch {batch}, context {context}, {}", who(block), rounds(block, k, alpha));
     let one = block.setup.depth().unwrap_or(1);

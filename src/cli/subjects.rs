@@ -10,13 +10,13 @@ use crate::domain::drafter::Drafter;
 use crate::domain::scenario::Scenario;
 use crate::domain::simulate::Simulate;
 use crate::plan::ragged::round_seconds;
-use crate::plan::yields::{acceptances, process_over_all};
+use crate::plan::yields::{acceptances, process_of};
 use crate::report::number::shortest;
 use crate::report::simulation::lines::Simulated;
 use crate::sweep::grid::{Block, Grid};
 
 /// Processes beyond this make no readable study.
-const MOST_SUBJECTS: usize = 64;
+const MOST_SUBJECTS: u64 = 64;
 /// Sequences of a study that does not say how many run together.
 const DEFAULT_BATCH: u64 = 16;
 
@@ -35,6 +35,9 @@ pub(super) fn subjects(loaded: &Loaded) -> Result<Priced, Error> {
     let scenario = &loaded.scenario;
     let mut simulate = scenario.simulate.clone().unwrap_or_default();
     let context = scenario.axes.context().get(0);
+    if simulate.alpha.is_none() {
+        few(scenario.drafters.iter().map(acceptances).fold(0, u64::saturating_add), loaded)?;
+    }
     let mut simulated: Vec<Simulated> = match simulate.alpha {
         Some(alpha) => vec![plain(Process::Iid { alpha }, &simulate)],
         None => scenario.drafters.iter().flat_map(|drafter| of_drafter(drafter, &simulate.k, context)).collect(),
@@ -46,17 +49,22 @@ pub(super) fn subjects(loaded: &Loaded) -> Result<Priced, Error> {
             "give the scenario a drafter, or [simulate] an alpha for rounds or p and q for the accept/reject rule";
         return Err(Error::Input(vec![found.hint(hint)]));
     }
-    if simulated.len() > MOST_SUBJECTS {
-        let message = format!("{} acceptances are to be simulated, more than {MOST_SUBJECTS}", simulated.len());
-        let found = Diagnostic::error("too-many-points", message).at(&loaded.longest_axis);
-        return Err(Error::Input(vec![found.hint("take fewer values of alpha, or fewer drafters")]));
-    }
     // A study of drafters is of whole sequences too, if it does not say otherwise.
     if simulate.alpha.is_none() && simulate.batch.is_empty() && !simulated.is_empty() {
         simulate.batch = vec![DEFAULT_BATCH];
     }
     let priced = price(&simulate, &mut simulated, scenario, loaded, context)?;
     Ok(Priced { simulate, simulated, priced, left_out })
+}
+
+/// Refuses more acceptances than can be read, before any is made.
+fn few(all: u64, loaded: &Loaded) -> Result<(), Error> {
+    if all <= MOST_SUBJECTS {
+        return Ok(());
+    }
+    let message = format!("{all} acceptances are to be simulated, more than {MOST_SUBJECTS}");
+    let found = Diagnostic::error("too-many-points", message).at(&loaded.longest_axis);
+    Err(Error::Input(vec![found.hint("take fewer values of alpha, or fewer drafters")]))
 }
 
 fn plain(process: Process, simulate: &Simulate) -> Simulated {
@@ -72,7 +80,7 @@ fn named(process: &Process) -> String {
 fn of_drafter(drafter: &Drafter, asked: &[u64], context: u64) -> Vec<Simulated> {
     let k = lengths(drafter, asked);
     let one = |index: u64| {
-        let process = process_over_all(drafter, index, context);
+        let process = process_of(drafter, index, context);
         let name = format!("{}/{}/{index}", drafter.label, named(&process));
         let subject = Subject { name, process, k: k.clone() };
         Simulated { drafter: Some(drafter.label.clone()), subject, seconds: Vec::new() }

@@ -11,7 +11,7 @@ use crate::cli::opening::{inputs, no_grid, open};
 use crate::cli::publish::{Published, publish};
 use crate::cli::terminal;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::domain::acceptance::AcceptanceModel;
+use crate::domain::acceptance::{AcceptanceModel, Here};
 use crate::domain::drafter::Drafter;
 use crate::domain::ranks::Ranks;
 use crate::plan::tree::{Bounds, Candidates, gain};
@@ -34,7 +34,13 @@ pub(super) fn tree(args: &TreeArgs) -> Result<(), Error> {
     let grid = Grid::new(&loaded.scenario, u64::MAX).map_err(|error| no_grid(&error, &loaded))?;
     let (block, drafter, ranks) = drafting(args, &loaded, &grid)?;
     let searched = search(args, &grid, block, drafter, ranks);
-    let trust = trust(block, drafter, &left_out(&grid, block));
+    let mut trust = trust(block, drafter, &left_out(&grid));
+    if matches!(drafter.acceptance.at_context(searched.context as f64), Here::Beyond(_)) {
+        trust.push(format!(
+            "acceptance at context {}: extrapolated, as at the longest that was stated",
+            searched.context
+        ));
+    }
     let manifest = described(&loaded, &searched);
     let results = if args.emit.is_some() {
         None
@@ -58,12 +64,8 @@ fn drafting<'g, 's>(
     loaded: &Loaded,
     grid: &'g Grid<'s>,
 ) -> Result<(&'g Block<'s>, &'s Drafter, &'s Ranks), Error> {
-    let all = || grid.blocks.iter().filter_map(|block| Some((block, block.drafter?)));
+    let context = context(args, grid);
     let labels = || loaded.scenario.drafters.iter().map(|drafter| drafter.label.as_str());
-    let wanted = |drafter: &Drafter| match &args.drafter {
-        Some(label) => drafter.label == *label,
-        None => matches!(drafter.acceptance.model, AcceptanceModel::Ranks(_)),
-    };
     if let Some(label) = args.drafter.as_ref().filter(|label| !labels().any(|known| known == label.as_str())) {
         let hint = match nearest(label, labels()) {
             Some(meant) => format!("did you mean \"{meant}\"?"),
@@ -71,25 +73,65 @@ fn drafting<'g, 's>(
         };
         return Err(Error::Usage(format!("--drafter \"{label}\": the scenario has no such drafter; {hint}")));
     }
-    let found = all().find(|(_, drafter)| wanted(drafter));
-    let ranked = found.and_then(|(block, drafter)| match &drafter.acceptance.model {
-        AcceptanceModel::Ranks(ranks) => Some((block, drafter, ranks)),
-        _ => None,
-    });
-    let Some((block, drafter, ranks)) = ranked else {
-        let message = "a tree needs to know how often the second, third, … candidate of a position is accepted";
-        let place = loaded.place(&["drafters", "acceptance"]);
-        let hint = "give a drafter acceptance.ranks = { probabilities = [0.7, 0.11, 0.05] }, or look at \
-                    --scenario llama-8b-tree";
-        return Err(Error::Input(vec![Diagnostic::error("missing-key", message.to_owned()).at(place).hint(hint)]));
-    };
-    if !drafter.source.branches() {
-        let kind = drafter.source.kind();
-        let message = format!("drafter `{}` drafts no tree: {kind} has no draft passes to branch in", drafter.label);
-        let place = loaded.place(&["drafters"]);
-        return Err(Error::Input(vec![Diagnostic::error("conflict", message).at(place)]));
+    let asked = |drafter: &Drafter| args.drafter.as_ref().is_none_or(|label| drafter.label == *label);
+    let all = || grid.blocks.iter().filter_map(|block| Some((block, block.drafter?))).filter(|(_, one)| asked(one));
+    let mut refused = None;
+    for (block, drafter) in all() {
+        match ranks_of(drafter, context) {
+            Ok(ranks) => return Ok((block, drafter, ranks)),
+            // One that has ranks and may not use them tells more than one that has none.
+            Err(found) if refused.is_none() || drafter.acceptance.models().iter().any(|of| is_ranked(of)) => {
+                refused = Some((drafter, found));
+            }
+            Err(_) => {}
+        }
     }
-    Ok((block, drafter, ranks))
+    let (place, found) = match refused {
+        Some((drafter, found)) => (loaded.place(&["drafters", &drafter.label]), found),
+        None => (loaded.place(&["drafters"]), no_ranks()),
+    };
+    Err(Error::Input(vec![found.at(place)]))
+}
+
+const fn is_ranked(model: &AcceptanceModel) -> bool {
+    matches!(model, AcceptanceModel::Ranks(_))
+}
+
+fn no_ranks() -> Diagnostic {
+    let message = "a tree needs to know how often the second, third, … candidate of a position is accepted";
+    let hint = "give a drafter acceptance.ranks = { probabilities = [0.7, 0.11, 0.05] }, or look at \
+                --scenario llama-8b-tree";
+    Diagnostic::error("missing-key", message.to_owned()).hint(hint)
+}
+
+/// How often a drafter's candidates are accepted at a context, or why no tree can be searched for it.
+fn ranks_of(drafter: &Drafter, context: u64) -> Result<&Ranks, Diagnostic> {
+    let label = &drafter.label;
+    let conflict = |message: String| Diagnostic::error("conflict", message);
+    if !drafter.source.branches() && drafter.acceptance.models().iter().any(|of| is_ranked(of)) {
+        let kind = drafter.source.kind();
+        let message = format!("drafter `{label}` drafts no tree: {kind} has no draft passes to branch in");
+        return Err(conflict(message).hint("--drafter names another"));
+    }
+    if matches!(drafter.acceptance.model, AcceptanceModel::Workloads(_)) {
+        let message = format!("drafter `{label}` has an acceptance for each workload, and a tree is searched for one");
+        return Err(conflict(message).hint("give it the ranks of the whole mix, or of one workload"));
+    }
+    match drafter.acceptance.at_context(context as f64) {
+        Here::Stated(AcceptanceModel::Ranks(ranks)) | Here::Beyond(AcceptanceModel::Ranks(ranks)) => Ok(ranks),
+        Here::Between { low: AcceptanceModel::Ranks(_), .. } => {
+            let stated = drafter.acceptance.by_context.iter().map(|at| at.context.to_string());
+            let message = format!("the ranks of drafter `{label}` are not known at context {context}, but between");
+            let all: Vec<String> = std::iter::once("0".to_owned()).chain(stated).collect();
+            Err(conflict(message).hint(format!("--context takes one at which they were stated: {}", all.join(", "))))
+        }
+        _ => Err(no_ranks()),
+    }
+}
+
+/// The context that the search is for.
+fn context(args: &TreeArgs, grid: &Grid<'_>) -> u64 {
+    args.context.unwrap_or_else(|| grid.context.get(0))
 }
 
 fn search<'a>(
@@ -99,7 +141,7 @@ fn search<'a>(
     drafter: &'a Drafter,
     ranks: &'a Ranks,
 ) -> Searched<'a> {
-    let context = args.context.unwrap_or_else(|| grid.context.get(0));
+    let context = context(args, grid);
     let deepest = drafter.longest.map(|longest| longest as usize);
     let depth = deepest.map_or(args.depth, |deepest| args.depth.min(deepest));
     let bounds = Bounds { nodes: args.nodes, depth, branch: ranks.most() };
@@ -128,6 +170,7 @@ fn search<'a>(
         context,
         bounds,
         is_deepest: ranks.deepest().or(deepest).is_some_and(|deepest| depth >= deepest),
+        known: process_of(drafter, 0, context).known(1),
         ranks,
         own,
         drawn: batches.iter().position(|batch| *batch == drawn).unwrap_or(0),
@@ -136,7 +179,7 @@ fn search<'a>(
 }
 
 /// What the table leaves out of the scenario, in words.
-fn left_out(grid: &Grid<'_>, block: &Block<'_>) -> Vec<String> {
+fn left_out(grid: &Grid<'_>) -> Vec<String> {
     let labels = |block: &Block<'_>| {
         let of = &block.labels;
         (of.hardware.to_owned(), of.target.to_owned(), of.engine.to_owned(), of.tensor_parallel)
@@ -144,14 +187,11 @@ fn left_out(grid: &Grid<'_>, block: &Block<'_>) -> Vec<String> {
     let mut settings: Vec<_> = grid.blocks.iter().map(labels).collect();
     settings.dedup();
     let mut lines = Vec::new();
-    if settings.len() > 1 || grid.context.len() > 1 {
-        lines.push(format!(
-            "one of {} combinations of hardware, target, devices and engine, {} device(s) each, and one of {} contexts: the first, \
-             or as the flags say",
-            settings.len(),
-            block.setup.devices(),
-            grid.context.len()
-        ));
+    if settings.len() > 1 {
+        lines.push(format!("the first of {} combinations of hardware, target, devices and engine", settings.len()));
+    }
+    if grid.context.len() > 1 {
+        lines.push(format!("one of {} contexts: the first, or that of --context", grid.context.len()));
     }
     if grid.batch.len() > MOST_BATCHES {
         lines.push(format!("some {MOST_BATCHES} of {} batches; --batch adds one", grid.batch.len()));
@@ -239,6 +279,9 @@ fn show(
     }
     if !args.common.quiet {
         trust.iter().for_each(|line| terminal::note(line));
+    }
+    if args.emit.is_some() && !searched.rows[searched.drawn].tree.fits {
+        terminal::note(&format!("at batch {} this tree does not fit in memory", searched.rows[searched.drawn].batch));
     }
     Ok(())
 }

@@ -266,6 +266,24 @@ impl Length {
     }
 }
 
+/// What an acceptance says of one context. The model beside `by_context` is that of context 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Here<'a> {
+    /// This holds.
+    Stated(&'a AcceptanceModel),
+    /// It lies between two that were stated.
+    Between {
+        /// At the shorter context.
+        low: &'a AcceptanceModel,
+        /// At the longer.
+        high: &'a AcceptanceModel,
+        /// How far towards the longer, 0 to 1.
+        share: f64,
+    },
+    /// It lies beyond the longest that was stated, which is this.
+    Beyond(&'a AcceptanceModel),
+}
+
 impl Acceptance {
     /// A model that holds at every context, whose source is not stated.
     #[must_use]
@@ -281,6 +299,26 @@ impl Acceptance {
             _ => &[],
         };
         !self.by_context.is_empty() || parts.iter().any(|part| part.acceptance.depends_on_context())
+    }
+
+    /// What holds at a context.
+    #[must_use]
+    pub fn at_context(&self, context: f64) -> Here<'_> {
+        let Some(last) = self.by_context.last() else { return Here::Stated(&self.model) };
+        let above = self.by_context.partition_point(|at| (at.context as f64) < context);
+        let (low, at_low) = match above.checked_sub(1).map(|at| &self.by_context[at]) {
+            Some(AtContext { context, model }) => (*context as f64, model),
+            None => (0.0, &self.model),
+        };
+        match self.by_context.get(above) {
+            None => Here::Beyond(&last.model),
+            Some(high) if high.context as f64 <= context => Here::Stated(&high.model),
+            Some(_) if context <= low => Here::Stated(at_low),
+            Some(high) => {
+                let share = (context - low) / (high.context as f64 - low);
+                Here::Between { low: at_low, high: &high.model, share }
+            }
+        }
     }
 
     /// Every model in it that a context or a workload has of its own.

@@ -55,7 +55,7 @@ pub struct Choice {
 pub fn best_k(setup: &Setup<'_>, process: &Process, batch: f64, context: f64, k_max: u64) -> Choice {
     let plain = plain_step(setup, batch, context);
     let at = |k: u64| {
-        let tokens = process.tokens_over_all(k, setup.stated_share());
+        let tokens = process.tokens_per_pass(k);
         let cost = round(setup, &plain, batch, context, k, setup.proposing_share(tokens, k));
         Choice { k, speedup: speedup(tokens, plain.seconds(), cost.seconds()) }
     };

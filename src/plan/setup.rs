@@ -212,12 +212,6 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// The share of sequences that propose, if it is stated.
-    #[must_use]
-    pub const fn stated_share(&self) -> Option<Probability> {
-        self.stated_share
-    }
-
     /// The only draft length there is, if a tree or look-ahead drafts.
     #[must_use]
     pub fn depth(&self) -> Option<u64> {

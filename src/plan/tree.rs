@@ -55,9 +55,16 @@ impl Candidates {
         let deepest = ranks.deepest().unwrap_or(bounds.depth).min(bounds.depth).min(bounds.nodes.saturating_sub(1));
         let candidate =
             |tree: Tree| Candidate { tokens: accepted(&tree, ranks).mean_tokens(), shape: TreeShape::Drawn(tree) };
-        let of_depth = |depth| {
-            let best = BestTrees::new(ranks, bounds.nodes, depth, bounds.branch);
-            (2..=bounds.nodes).map(move |nodes| best.tree(nodes))
+        // Where all levels are alike, the deepest search holds every shallower one.
+        let shared = ranks.deepest().is_none().then(|| BestTrees::new(ranks, bounds.nodes, deepest, bounds.branch));
+        let of_depth = |depth| -> Vec<Tree> {
+            match &shared {
+                Some(best) => (2..=bounds.nodes).map(|nodes| best.tree_of(nodes, depth)).collect(),
+                None => {
+                    let best = BestTrees::new(ranks, bounds.nodes, depth, bounds.branch);
+                    (2..=bounds.nodes).map(|nodes| best.tree(nodes)).collect()
+                }
+            }
         };
         Self {
             trees: (1..=deepest).flat_map(of_depth).map(candidate).collect(),

@@ -39,8 +39,7 @@ pub fn acceptances(drafter: &Drafter) -> u64 {
 #[must_use]
 pub fn yields(drafter: &Drafter, index: u64, context: u64, k: impl Iterator<Item = u64>) -> Yield {
     let process = process_of(drafter, index, context);
-    let share = drafter.acceptance.proposing_share;
-    let (tokens_per_pass, known) = k.map(|k| (process.tokens_over_all(k, share), process.known(k))).unzip();
+    let (tokens_per_pass, known) = k.map(|k| (process.tokens_per_pass(k), process.known(k))).unzip();
     let curves = matches!(&drafter.acceptance.model, AcceptanceModel::PerPosition(curves) if curves.len() > 1);
     let acceptance = AcceptanceLabel { kind: process.kind(), curve: curves.then_some(index + 1) };
     Yield { acceptance, alpha: process.alpha(), tokens_per_pass, known }
@@ -50,16 +49,6 @@ pub fn yields(drafter: &Drafter, index: u64, context: u64, k: impl Iterator<Item
 #[must_use]
 pub fn process_of(drafter: &Drafter, index: u64, context: u64) -> Process {
     process(&drafter.acceptance, index, context as f64, drafter.tree.as_ref())
-}
-
-/// The same over all sequences where only a share of them proposes in a round and the acceptance describes those.
-#[must_use]
-pub fn process_over_all(drafter: &Drafter, index: u64, context: u64) -> Process {
-    let of = process_of(drafter, index, context);
-    match drafter.acceptance.proposing_share.filter(|_| of.is_of_proposals()) {
-        Some(share) => Process::Proposing { share, of: Box::new(of) },
-        None => of,
-    }
 }
 
 /// The share of sequences that propose any draft in a round of a drafter that looks drafts up, where it

@@ -6,6 +6,9 @@ use crate::report::table::Style;
 use crate::units::Bytes;
 use crate::words::Limiter;
 
+/// What a mark means.
+pub(super) const CARRIED: &str = "~: tokens per pass carried over from another k or context than was measured";
+
 /// Which marks a table uses, and so which footnotes it needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
@@ -35,7 +38,7 @@ pub(super) fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<St
         notes.push(format!("!: does not fit in the usable {}{of}{need}", panel.plan.block.setup.usable()));
     }
     if marks.carried {
-        notes.push("~: tokens per pass carried over from another k than was measured".to_owned());
+        notes.push(CARRIED.to_owned());
     }
     if let Some(depth) = panel.plan.block.setup.depth() {
         notes.push(format!("k is {depth}, as the drafter's shape says: sweep.k plays no part"));

@@ -5,7 +5,7 @@ use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::plan::setup::Setup;
-use crate::report::footnotes::{Marks, notes, passed};
+use crate::report::footnotes::{CARRIED, Marks, notes, passed};
 use crate::report::number::times;
 use crate::report::pick::spread;
 use crate::report::sample::{Panel, Point, Sample};
@@ -204,7 +204,7 @@ fn summary(sample: &Sample<'_, '_>, rows_in: &str, style: Style) -> String {
     let partial =
         (lines.len() as u64) < sample.lines || !first.plan.batch.complete || columns.len() < first.plan.batch.count();
     let mut notes: Vec<String> = Vec::new();
-    notes.extend(marks.carried.then(|| "~: tokens per pass carried over from another k than was measured".to_owned()));
+    notes.extend(marks.carried.then(|| CARRIED.to_owned()));
     notes.extend(marks.unfit.then(|| "!: does not fit in memory at any k".to_owned()));
     let mut limits: Vec<&str> = sample.panels.iter().flat_map(passed).map(|passed| passed.limit).collect();
     limits.sort_unstable();

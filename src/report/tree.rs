@@ -18,7 +18,7 @@ use crate::sweep::row::{Cell, Notes};
 use crate::words::DrafterKind;
 
 /// The columns of `tree`'s CSV.
-pub const COLUMNS: [&str; 24] = [
+pub const COLUMNS: [&str; 26] = [
     "hardware",
     "target",
     "drafter",
@@ -40,9 +40,11 @@ pub const COLUMNS: [&str; 24] = [
     "chain_fits",
     "chain_notes",
     "own_nodes",
+    "own_depth",
     "own_tokens_per_pass",
     "own_speedup",
     "own_fits",
+    "own_notes",
 ];
 
 /// What was searched, and for what.
@@ -56,6 +58,8 @@ pub struct Searched<'a> {
     pub bounds: Bounds,
     /// Whether neither ranks nor drafter go deeper.
     pub is_deepest: bool,
+    /// How that is known at this context.
+    pub known: Known,
     /// How often each rank is accepted.
     pub ranks: &'a Ranks,
     /// The tree that the scenario has its drafter draft.
@@ -89,9 +93,13 @@ impl Searched<'_> {
     /// What the reader of a row should know of its tree or chain.
     #[must_use]
     pub fn notes(&self, batch: u64, choice: &TreeChoice) -> Notes {
-        let (nodes, depth) = (choice.tree.nodes() as f64, choice.tree.depth() as u64);
+        self.notes_of(batch, choice.tree.nodes() as u64, choice.tree.depth() as u64)
+    }
+
+    fn notes_of(&self, batch: u64, nodes: u64, depth: u64) -> Notes {
+        let nodes = nodes as f64;
         Notes {
-            known: Known::Stated,
+            known: if depth > 0 { self.known } else { Known::Stated },
             unvalidated: depth > 0 && self.block.is_unvalidated(batch, self.context),
             beyond: self.block.beyond_with(batch, self.context, depth, nodes),
         }
@@ -130,9 +138,11 @@ impl Searched<'_> {
             Cell::Flag(row.chain.fits),
             Cell::Notes(self.notes(row.batch, &row.chain)),
             self.own.map_or(Cell::Empty, |own| Cell::Integer(own.nodes())),
+            self.own.map_or(Cell::Empty, |own| Cell::Integer(own.depth())),
             own(|own| Cell::Number(own.tokens)),
             own(|own| Cell::Number(own.speedup)),
             own(|own| Cell::Flag(own.fits)),
+            self.own.map_or(Cell::Empty, |own| Cell::Notes(self.notes_of(row.batch, own.nodes(), own.depth()))),
         ]
     }
 }

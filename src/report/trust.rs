@@ -119,7 +119,7 @@ pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
     let source = sources(&drafter.acceptance).unwrap_or_else(|| "source not stated".to_owned());
     let tree = match (&drafter.acceptance.model, &drafter.tree) {
         (AcceptanceModel::Ranks(_), Some(TreeShape::Sized(_))) => {
-            "; tokens of the best fixed tree of its sizes: an engine that picks nodes in every round accepts more"
+            "; tokens of the beam that ranks alone would draft: an engine that knows in every round how sure it is accepts more"
         }
         _ => "",
     };

@@ -130,7 +130,7 @@ fn its_trees_and_its_figures_on_acceptance_are_what_comes_out() {
     let folder = folder();
     let readme = readme();
     let ran = run_well(folder.path(), &["tree", "--scenario", "llama-8b-tree", "--write", "none"]);
-    let block = block_of(&readme, " batch  nodes  levels");
+    let block = block_of(&readme, " batch  nodes  depth");
     assert!(block.lines().count() > 4 && block.lines().all(|line| ran.stdout.contains(line)), "{}", ran.stdout);
     let page = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/acceptance.md")).unwrap();
     let page = String::from_utf8(page).unwrap();

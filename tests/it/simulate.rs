@@ -191,6 +191,6 @@ fn what_is_not_simulated_is_said() {
     let ran = crate::program::run(folder.path(), &["simulate", "--scenario", "heads.toml", "--write", "none"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("drafter heads: k = 1, 2; it has no rounds of 4, 8 drafts"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("\n ~2 ") && ran.stdout.contains("~: carried over"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n ~2 ") && ran.stdout.contains("~: tokens per pass carried over"), "{}", ran.stdout);
     assert!(ran.stderr.contains("tokens per pass fall from 1.7 at k = 1 to 1.6 at k = 3"), "{}", ran.stderr);
 }

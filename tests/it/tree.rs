@@ -144,3 +144,65 @@ fn medusa_trees_are_as_deep_as_there_are_heads() {
     assert_eq!(longest.lines().skip(1).filter_map(|line| line.split(',').nth(8)).max(), Some("3"));
     assert_eq!(sweep(&["--set", "sweep.k=4"]).code, 3);
 }
+
+/// A tree is searched with the ranks of its context, as a sweep has them; between two of them there are none, nor for a mix of
+/// workloads. What cannot draft a tree is passed over.
+#[test]
+fn ranks_are_those_of_the_context() {
+    let folder = folder();
+    let scenario = |acceptance: &str| {
+        format!(
+            "title = \"t\"\nhardware = \"h100-sxm5-80gb\"\ntarget = \"llama-3.1-8b\"\nengine = \"vllm\"\n\
+             [sweep]\nbatch = 1\nk = [1, 2, 3, 4]\n[drafters.b]\nblock = {{ block = 4 }}\n[drafters.e]\n\
+             eagle = {{ version = 3 }}\n[acceptance]\nranks = {{ probabilities = [0.6, 0.2] }}\n{acceptance}\n"
+        )
+    };
+    let write = |acceptance: &str| std::fs::write(folder.path().join("c.toml"), scenario(acceptance)).unwrap();
+    let with = |context: &str| {
+        let args =
+            ["tree", "--scenario", "c.toml", "--quiet", "--write", "none", "--format", "csv", "--context", context];
+        run(folder.path(), &args)
+    };
+    write("by_context = { \"4000\" = { ranks = { probabilities = [0.4, 0.3] } } }");
+    let at = cells(&with("4000").stdout, 1);
+    // 1 + 0.4 + 0.4^2 + …, as many as the best chain drafts.
+    let k = number(&at, "chain_k") as i32;
+    let expected: f64 = (0..=k).map(|power| 0.4_f64.powi(power)).sum();
+    assert!((number(&at, "chain_tokens_per_pass") - expected).abs() < 1e-12 && at["drafter"] == "e", "{at:?}");
+    let beyond = cells(&with("9000").stdout, 1);
+    assert!(beyond["notes"].contains("extrapolated"), "{beyond:?}");
+    let between = with("2048");
+    assert_eq!(between.code, 3);
+    assert!(between.stderr.contains("--context takes one at which they were stated: 0, 4000"), "{}", between.stderr);
+    write(
+        "by_workload = { code = { ranks = { probabilities = [0.7, 0.1] } } }\n[workloads.code]\nshare = 0.5\noutput = 100\n\
+           [workloads.chat]\nshare = 0.5\noutput = 100",
+    );
+    let mixed = with("0");
+    assert!(mixed.code == 3 && mixed.stderr.contains("an acceptance for each workload"), "{}", mixed.stderr);
+}
+
+/// Sizes far beyond what engines run are refused at once, and a tree deeper than there are Medusa heads; many ranks take
+/// no time.
+#[test]
+fn sizes_have_limits() {
+    let folder = folder();
+    let eagle = |shape: &str| {
+        let shape = format!("drafters.eagle3.shape.tree={shape}");
+        run(folder.path(), &[&BASE[..], &["--write", "none", "--set", &shape]].concat())
+    };
+    for shape in ["{steps=1000,topk=64,nodes=5000}", "{steps=3,topk=100,nodes=50}", "{steps=300,topk=3,nodes=50}"] {
+        assert_eq!(eagle(shape).code, 2, "{shape}");
+    }
+    assert_eq!(eagle("{steps=256,topk=64,nodes=4096}").code, 0);
+    let ninth = ["tree", "--scenario", "llama-8b-tree", "--write", "none", "--set"];
+    let ninth = run(folder.path(), &[&ninth[..], &["drafters.eagle3.shape.tree={paths=[[0],[9]]}"]].concat());
+    assert!(ninth.stderr.contains("candidate 10 of a position"), "{}", ninth.stderr);
+    let medusa = "drafters.eagle3={ medusa = { heads = 3 }, acceptance = { ranks = { probabilities = [0.6] } }, \
+                  shape = { tree = { paths = [[0],[0,0],[0,0,0],[0,0,0,0]] } } }";
+    let deep = run(folder.path(), &[&BASE[..], &["--write", "none", "--set", medusa]].concat());
+    assert!(deep.code == 3 && deep.stderr.contains("its tree is 4 deep"), "{}", deep.stderr);
+    let ranks = format!("drafters.eagle3.acceptance.ranks.probabilities=[{}]", vec!["0.003"; 256].join(","));
+    let many = ["--write", "none", "--nodes", "256", "--depth", "32", "--set", &ranks];
+    assert_eq!(run(folder.path(), &[&BASE[..], &many].concat()).code, 0);
+}

@@ -38,6 +38,10 @@ pub(super) fn contexts(
     if is_axis(short) {
         return problems.report(no_axis(node));
     }
+    if entries.is_empty() {
+        let found = Diagnostic::error("empty-axis", format!("`{}` is empty", node.path)).at(&node.place);
+        return problems.report(found.hint("list at least one context, or leave it out"));
+    }
     let read: Vec<Option<AtContext>> = entries.iter().map(|entry| at_context(entry, problems, short, loader)).collect();
     let mut all: Vec<AtContext> = read.into_iter().collect::<Option<_>>()?;
     all.sort_by_key(|at| at.context);

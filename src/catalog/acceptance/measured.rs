@@ -1,7 +1,7 @@
 //! Acceptance as it was measured or stated.
 
-use crate::catalog::node::{Entry, Node, Value};
-use crate::catalog::reader::{Fields, Keys, Problems, one_or_many};
+use crate::catalog::node::{Entry, Node};
+use crate::catalog::reader::{Fields, Keys, Problems, is_nested, lists, one_or_many};
 use crate::catalog::scenario::LARGEST_K;
 use crate::catalog::values::{LARGEST_INTEGER, integer, number, probability, probability_axis};
 use crate::diagnostic::Diagnostic;
@@ -39,8 +39,6 @@ fn several(
     problems: &mut Problems,
     make: fn(&[Probability]) -> Result<Curve, NotACurve>,
 ) -> Option<Vec<Curve>> {
-    let nested =
-        matches!(&node.value, Value::List(items) if items.iter().any(|item| matches!(item.value, Value::List(_))));
     let one = |node: &Node, problems: &mut Problems| {
         let shares = one_or_many(node, problems, probability)?;
         match make(&shares) {
@@ -51,7 +49,11 @@ fn several(
             }
         }
     };
-    if nested { one_or_many(node, problems, one) } else { one(node, problems).map(|curve| vec![curve]) }
+    if is_nested(node) {
+        lists(node, problems, "a curve, such as [0.7, 0.5]", one)
+    } else {
+        one(node, problems).map(|curve| vec![curve])
+    }
 }
 
 /// The draft length that a figure was measured at.
@@ -111,28 +113,54 @@ pub(super) fn by_k(node: &Node, problems: &mut Problems) -> Option<Vec<Length>> 
             problems.report(Diagnostic::error("bad-axis", message).at(&node.place).hint("give each k once"))
         }
         None => {
-            fallen(&lengths, node, problems);
+            implausible(&lengths, node, problems);
             Some(lengths)
         }
     }
 }
 
-/// Warns of tokens per pass that fall: of the same rounds a longer draft accepts at least as much.
-fn fallen(lengths: &[Length], node: &Node, problems: &mut Problems) {
-    let falls = |pair: &&[Length]| pair[1].tokens() < pair[0].tokens();
-    if let Some([before, after]) = lengths.windows(2).find(falls) {
-        let message = format!(
-            "`{}`: tokens per pass fall from {} at k = {} to {} at k = {}",
-            node.path,
-            before.tokens(),
-            before.k(),
-            after.tokens(),
-            after.k()
-        );
-        let found = Diagnostic::error("falling", message).as_warning().at(&node.place);
-        problems.report::<()>(found.hint("a longer draft accepts no less of the same text: were all measured alike?"));
+/// Rises beyond this are more than noise.
+const NOISE: f64 = 1.05;
+
+/// Warns of tokens per pass that no acceptance of one text has: they fall, or a later draft adds more than an earlier one.
+fn implausible(lengths: &[Length], node: &Node, problems: &mut Problems) {
+    let points: Vec<(u64, f64)> =
+        std::iter::once((0, 1.0)).chain(lengths.iter().map(|at| (at.k(), at.tokens()))).collect();
+    let steps =
+        points.windows(2).map(|pair| (pair[0], pair[1], (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0) as f64));
+    let mut before: Option<f64> = None;
+    for ((low, tokens), (high, more), adds) in steps {
+        let why = match before {
+            _ if adds < 0.0 => format!("tokens per pass fall from {tokens} at k = {low} to {more} at k = {high}"),
+            Some(before) if adds > NOISE * before => {
+                format!(
+                    "from k = {low} to {high} each draft adds {adds:.2} tokens, and the ones before it added {before:.2}"
+                )
+            }
+            _ => {
+                before = Some(adds);
+                continue;
+            }
+        };
+        let found = Diagnostic::error("implausible", format!("`{}`: {why}", node.path)).as_warning().at(&node.place);
+        let hint =
+            "of the same text a later draft is accepted no more often than an earlier one: were all measured alike?";
+        return problems.report::<()>(found.hint(hint)).unwrap_or_default();
     }
 }
+
+/// Warns of rounds too few to say much.
+pub(super) fn few_rounds(rounds: u64, node: &Node, problems: &mut Problems) {
+    if rounds < FEW_ROUNDS {
+        let message = format!("`{}` rests on {rounds} rounds", node.path);
+        let found = Diagnostic::error("few-rounds", message).as_warning().at(&node.place);
+        problems
+            .report::<()>(found.hint("an alpha from 100 rounds is known to about 0.1; outputs show no interval of it"));
+    }
+}
+
+/// Below, an alpha is known to a tenth at best.
+const FEW_ROUNDS: u64 = 100;
 
 /// `{ accepted_per_position = [4100, 2700], rounds = 6000 }`
 pub(super) fn counts(node: &Node, problems: &mut Problems) -> Option<Counts> {
@@ -141,7 +169,10 @@ pub(super) fn counts(node: &Node, problems: &mut Problems) -> Option<Counts> {
     let accepted = fields.required("accepted_per_position", |node, problems| one_or_many(node, problems, count));
     let rounds = fields.required("rounds", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
     match Counts::new(accepted?, rounds?) {
-        Ok(counts) => Some(counts),
+        Ok(counts) => {
+            few_rounds(counts.rounds(), node, problems);
+            Some(counts)
+        }
         Err(error) => {
             let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
             problems.report(found.hint(

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::catalog::acceptance::measured::few_rounds;
 use crate::catalog::load::Loader;
-use crate::catalog::node::{Node, Value};
-use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
+use crate::catalog::node::Node;
+use crate::catalog::reader::{Fields, Keys, Problems, is_nested, lists, one_or_many, text};
 use crate::catalog::values::{integer, number, probability, word};
 use crate::diagnostic::Diagnostic;
 use crate::domain::acceptance::AcceptanceModel;
@@ -58,7 +59,11 @@ pub(super) fn trace(node: &Node, problems: &mut Problems, loader: &mut Loader<'_
     });
     let (k, (place, source)) = (k?, found?);
     match rounds(&source.text, k.map(|k| k as u32)) {
-        Ok(trace) => Some(Arc::new(trace)),
+        Ok(trace) => {
+            let drafting = trace.tests().first().map_or(0, |(tested, _)| *tested);
+            few_rounds(drafting, node, problems);
+            Some(Arc::new(trace))
+        }
         Err(error) => {
             let message = format!("`{}`: {}: {error}", node.path, source.name);
             let found = Diagnostic::error("bad-recording", message).at(&place);
@@ -72,25 +77,27 @@ pub(super) fn trace(node: &Node, problems: &mut Problems, loader: &mut Loader<'_
     }
 }
 
+/// Candidates of a position, and levels: many times what engines draft.
+const MOST_RANKS: usize = 256;
+
 /// `{ probabilities = [0.6, 0.2] }`, or a list for each level.
 pub(super) fn ranks(node: &Node, problems: &mut Problems) -> Option<Ranks> {
     let mut fields = Fields::open(node, &Keys::all(&["probabilities"]), problems)?;
     fields.required("probabilities", |node, problems| {
-        let nested =
-            matches!(&node.value, Value::List(items) if items.iter().any(|item| matches!(item.value, Value::List(_))));
         let level = |node: &Node, problems: &mut Problems| one_or_many(node, problems, probability);
-        let made = if nested {
-            // Beside a list, a number by itself is a mistake: the levels or the ranks of one are meant.
-            let listed = |node: &Node, problems: &mut Problems| match node.value {
-                Value::List(_) => level(node, problems),
-                _ => problems.wrong_type(node, "a list of this level's chances"),
-            };
-            Ranks::by_level(&one_or_many(node, problems, listed)?)
+        let made = if is_nested(node) {
+            Ranks::by_level(&lists(node, problems, "a list of this level's chances", level)?)
         } else {
             let chances: Vec<Probability> = level(node, problems)?;
             Ranks::on_all_levels(&chances)
         };
-        made.map_err(|error| wrong(&error, node, problems)).ok()
+        let ranks = made.map_err(|error| wrong(&error, node, problems)).ok()?;
+        if ranks.most() > MOST_RANKS || ranks.levels().len() > MOST_RANKS {
+            let found =
+                Diagnostic::error("out-of-range", format!("`{}` has more than {MOST_RANKS} entries", node.path));
+            return problems.report(found.at(&node.place).hint("leave out candidates that are hardly ever accepted"));
+        }
+        Some(ranks)
     })
 }
 

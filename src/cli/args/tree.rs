@@ -34,7 +34,7 @@ pub struct TreeArgs {
     #[arg(long, value_name = "N", default_value = "10", value_parser = RangedU64ValueParser::<usize>::new().range(1..=32), allow_negative_numbers = true)]
     pub depth: usize,
     /// Print the tree in the form that an engine takes, and nothing else.
-    #[arg(long, value_name = "FORM")]
+    #[arg(long, value_name = "FORM", conflicts_with = "format")]
     pub emit: Option<Emit>,
     /// Where results go.
     #[command(flatten)]

@@ -28,7 +28,11 @@ fn drawing(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
             row.tree.tokens,
             row.tree.speedup,
             if row.tree.fits { "" } else { ", does not fit in memory" },
-            if searched.has_sglang() { format!("  {}", sglang(tree)) } else { String::new() }
+            if searched.has_sglang() && searched.block.engine.id.starts_with("sglang") {
+                format!("  {}", sglang(tree))
+            } else {
+                String::new()
+            }
         ),
         trust: trust.to_vec(),
     };
@@ -46,6 +50,11 @@ fn over_batch(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
         spots.sort_by_key(|spot| spot.x);
         Line { spots, fits_up_to: None }
     };
+    let mut lines =
+        vec![line(|row| (row.tree.speedup, row.tree.fits)), line(|row| (row.chain.speedup, row.chain.fits))];
+    if searched.own.is_some() {
+        lines.push(line(|row| row.own.map_or((1.0, true), |own| (own.speedup, own.fits))));
+    }
     let unfit = searched.rows.iter().any(|row| !row.tree.fits || !row.chain.fits);
     let heading = Heading {
         title: format!("The best tree and the best chain against batch: {title}"),
@@ -62,11 +71,12 @@ fn over_batch(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
         x_label: "batch (sequences decoded together)".to_owned(),
         xs: searched.rows.iter().map(|row| row.batch).collect(),
         legend: "the best".to_owned(),
-        names: vec!["tree".to_owned(), "chain".to_owned()],
-        plots: vec![LinePlot {
-            title: String::new(),
-            lines: vec![line(|row| (row.tree.speedup, row.tree.fits)), line(|row| (row.chain.speedup, row.chain.fits))],
-        }],
+        names: [["tree", "chain"].as_slice(), if searched.own.is_some() { &["own tree"] } else { &[] }]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        plots: vec![LinePlot { title: String::new(), lines }],
     };
     Chart { part: "speedup-by-batch".to_owned(), heading, body: Body::Lines(body) }
 }

@@ -199,7 +199,7 @@ fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Bod
     }
     if panel.points().any(|point| point.carried) {
         let mark = if matches!(body, Body::Heat(_)) { "~" } else { "Hollow" };
-        hints.insert(0, format!("{mark}: tokens per pass carried over from another k."));
+        hints.insert(0, format!("{mark}: tokens per pass carried over from another k or context."));
     }
     let source = block.drafter.map(|drafter| trust::drafter(drafter, block.engine));
     let heading = Heading {

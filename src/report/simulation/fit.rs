@@ -11,6 +11,9 @@ use crate::units::Probability;
 
 /// A p-value below this is taken to speak against one alpha.
 const DOUBTFUL: f64 = 0.01;
+/// With fewer expected passes or failures at a position only a p-value far below tells anything (Cochran 1954).
+const FEWEST: f64 = 5.0;
+const FAR_BELOW: f64 = 1e-6;
 
 /// What counters or a recording of a drafter bear out.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,10 +83,14 @@ fn tenable(borne: &Borne) -> String {
     };
     let survival = borne.curve.survival();
     let (longest, alpha) = (survival.len(), test.alpha);
-    let verdict = if test.p_value < DOUBTFUL { "not tenable" } else { "tenable" };
+    let verdict = match test.p_value < DOUBTFUL {
+        _ if test.fewest < FEWEST && test.p_value > FAR_BELOW => "is not settled by so few rounds",
+        true => "is not tenable",
+        false => "is tenable",
+    };
     let first = Probability::nearest(survival[0]);
     format!(
-        "one alpha for all positions is {verdict}: G = {:.1} with {} degrees of freedom, {}. alpha {:.4} by likelihood \
+        "one alpha for all positions {verdict}: G = {:.1} with {} degrees of freedom, {}. alpha {:.4} by likelihood \
          would be {:+.1} % off at k = 1 and {:+.1} % at k = {longest}; {:.4}, as position 1 has it, {:+.1} % at k = {longest}",
         test.statistic,
         test.degrees,

@@ -3,6 +3,7 @@
 use crate::acceptance::simulate::noise;
 use crate::domain::law::Pair;
 use crate::domain::simulate::{Laws, Simulate};
+use crate::report::footnotes::CARRIED;
 use crate::report::number::shortest;
 use crate::report::simulation::exact::temperatures;
 use crate::report::simulation::fit::{self, Borne};
@@ -10,8 +11,6 @@ use crate::report::simulation::lines::{Label, Line, SHARES};
 use crate::report::table::{Style, composed, right, table};
 use crate::words::Estimated;
 
-/// What a mark means.
-const CARRIED: &str = "~: carried over from another k than was measured";
 /// More tokens than this are in the files only.
 const MOST_TOKENS: usize = 24;
 /// More lines of whole sequences than this are in the files only.
@@ -35,10 +34,12 @@ pub fn text(simulate: &Simulate, lines: &[Line], fits: &[Borne], priced: &str, s
     parts.extend(fits.iter().map(|borne| fit::text(borne, style)));
     let judged = || lines.iter().filter(|line| line.interval.is_some() && line.theory.is_some() && shown(line));
     let missed = judged().filter(|line| line.misses()).count();
+    let hangs_together = lines.iter().any(|line| line.if_independent.is_some());
     if judged().next().is_some() {
         parts.push(format!(
-            "{missed} of these {} intervals miss theory (marked *); about 1 in 20 does by chance",
-            judged().count()
+            "{missed} of these {} intervals miss theory (marked *); about 1 in 20 does by chance{}",
+            judged().count(),
+            if hangs_together { ", and more where sequences are short and their rounds hang together" } else { "" }
         ));
     }
     parts.join("\n\n")
@@ -168,9 +169,18 @@ fn rounds(label: &Label, simulate: &Simulate, of: &[&Line], style: Style) -> Str
         let k = format!("{mark}{}", line.k.unwrap_or_default());
         table.add_row([k, four(line.theory), four(line.simulated), interval(line)].map(right));
     }
-    let title = format!("Tokens per pass: {} rounds of k drafts, {}", simulate.rounds, who(label));
+    let all = of.iter().filter_map(|line| line.trials).max().unwrap_or(0);
+    let title = format!("Tokens per pass: {all} rounds of k drafts, {}", who(label));
     let carried = of.iter().any(|line| line.known.note().is_some());
-    composed(&title, &table, carried.then(|| CARRIED.to_owned()).into_iter().collect(), style)
+    let mut notes: Vec<String> = carried.then(|| CARRIED.to_owned()).into_iter().collect();
+    let short = of.iter().any(|line| line.if_independent.is_some());
+    notes.extend(short.then(|| {
+        format!(
+            "the formula is of long sequences; those of {} tokens differ by how they begin and end",
+            simulate.tokens
+        )
+    }));
+    composed(&title, &table, notes, style)
 }
 
 /// What becomes of whole sequences, a row for each k and batch.
@@ -226,7 +236,7 @@ fn reading(lines: &[Line], priced: &str) -> Option<String> {
     let of_sequences = |line: &&Line| line.quantity == Estimated::RoundsToFinish;
     lines.iter().find(of_sequences)?;
     let mut notes = vec![
-        "slowest, fastest: tokens of a round in the batch; rounds: until a sequence is complete; last of batch: until all are"
+        "slowest, fastest: tokens of a round in the batch, kept full; rounds: until a sequence is complete; last of batch: until all are"
             .to_owned(),
     ];
     if lines.iter().any(|line| is_of_time(&line)) {

@@ -43,8 +43,18 @@ pub fn heading(searched: &Searched<'_>) -> String {
 }
 
 fn over_batch(searched: &Searched<'_>, style: Style) -> comfy_table::Table {
-    let mut header =
-        vec!["batch", "nodes", "levels", "topk", "tokens", "speedup", "chain k", "tokens", "speedup", "tree gains"];
+    let mut header = vec![
+        "batch",
+        "nodes",
+        "depth",
+        "topk",
+        "tokens",
+        "speedup",
+        "chain k",
+        "its tokens",
+        "its speedup",
+        "tree gains",
+    ];
     header.extend(searched.own.map(|_| "own tree"));
     let mut rows = table(&header.into_iter().map(str::to_owned).collect::<Vec<_>>(), style);
     for row in &searched.rows {
