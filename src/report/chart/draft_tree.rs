@@ -55,6 +55,8 @@ fn over_batch(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
     if searched.own.is_some() {
         lines.push(line(|row| row.own.map_or((1.0, true), |own| (own.speedup, own.fits))));
     }
+    let own = searched.own.map(|_| "own tree");
+    let names = ["best tree", "best chain"].into_iter().chain(own).map(str::to_owned).collect();
     let unfit = searched.rows.iter().any(|row| !row.tree.fits || !row.chain.fits);
     let heading = Heading {
         title: format!("The best tree and the best chain against batch: {title}"),
@@ -70,12 +72,8 @@ fn over_batch(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
     let body = Lines {
         x_label: "batch (sequences decoded together)".to_owned(),
         xs: searched.rows.iter().map(|row| row.batch).collect(),
-        legend: "the best".to_owned(),
-        names: [["tree", "chain"].as_slice(), if searched.own.is_some() { &["own tree"] } else { &[] }]
-            .concat()
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+        legend: "drafting".to_owned(),
+        names,
         plots: vec![LinePlot { title: String::new(), lines }],
     };
     Chart { part: "speedup-by-batch".to_owned(), heading, body: Body::Lines(body) }
