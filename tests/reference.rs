@@ -15,6 +15,8 @@
 mod batches;
 #[path = "reference/compare.rs"]
 mod compare;
+#[path = "reference/estimation.rs"]
+mod estimation;
 #[path = "reference/heterogeneity.rs"]
 mod heterogeneity;
 #[path = "reference/memory.rs"]
@@ -49,12 +51,6 @@ pub(crate) type Answer = Result<Value, Unanswered>;
 
 /// Functions that the library does not have yet, with the reason. The table only shrinks.
 const PENDING: &[(&str, &str)] = &[
-    ("mle_alpha", ESTIMATION),
-    ("mle_alpha_mixed", ESTIMATION),
-    ("beta_posterior", ESTIMATION),
-    ("vllm_counters", ESTIMATION),
-    ("rounds_for_precision", ESTIMATION),
-    ("tokens_se", ESTIMATION),
     ("optimal_k_const", DECISION),
     ("optimal_k", DECISION),
     ("breakeven_alpha", DECISION),
@@ -69,7 +65,6 @@ const PENDING: &[(&str, &str)] = &[
     ("closed_network", SERVING),
     ("closed_bounds", SERVING),
 ];
-const ESTIMATION: &str = "acceptance is not estimated from counters yet";
 const DECISION: &str = "break-even is not searched yet";
 const SERVING: &str = "traffic is not modelled yet";
 
@@ -82,6 +77,7 @@ fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
         .or_else(|| heterogeneity::evaluate(function, inputs))
         .or_else(|| trees::evaluate(function, inputs))
         .or_else(|| batches::evaluate(function, inputs))
+        .or_else(|| estimation::evaluate(function, inputs))
 }
 
 /// Passed and total of one function, and what went wrong.

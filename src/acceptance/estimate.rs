@@ -13,9 +13,14 @@ pub(super) const FEW: usize = 10;
 
 /// Wilson's interval of a share among n, within [0, 1] and ending there at a share of 0 or 1.
 pub(super) fn wilson(share: f64, n: f64) -> (f64, f64) {
-    let middle = share + Z * Z / (2.0 * n);
-    let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + Z * Z / n;
+    wilson_at(share, n, Z)
+}
+
+/// The same at so many standard deviations.
+pub(super) fn wilson_at(share: f64, n: f64, z: f64) -> (f64, f64) {
+    let middle = share + z * z / (2.0 * n);
+    let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z * z / n;
     // At either end the two halves are equal in exact arithmetic; rounding must not leave [0, 1].
     let low = if share <= 0.0 { 0.0 } else { (middle - spread) / scale };
     let high = if share >= 1.0 { 1.0 } else { (middle + spread) / scale };
