@@ -16,6 +16,7 @@ pub mod exact;
 pub mod fit;
 pub mod invert;
 pub mod model;
+pub mod observed;
 pub mod population;
 pub mod process;
 mod quadrature;

@@ -19,6 +19,7 @@ pub mod layers;
 pub mod measurement;
 pub mod mla;
 pub mod model;
+pub mod observed;
 pub mod ranks;
 pub mod recurrent;
 pub mod scenario;

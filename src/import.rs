@@ -1,5 +1,6 @@
 //! Foreign text into values.
 
+pub mod engine;
 pub mod hf;
 pub mod measurements;
 pub mod rounds;

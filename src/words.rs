@@ -55,10 +55,12 @@ macro_rules! words {
 
 mod estimated;
 mod measured;
+mod observed;
 mod output;
 
 pub use estimated::Estimated;
 pub use measured::{Class, MeasuredDrafter, Policy};
+pub use observed::{Printout, Reading, Trap};
 pub use output::{ColorChoice, Emit, FileForm, Format};
 
 words!(

@@ -186,5 +186,10 @@ impl Estimate {
 
 /// Student's two-sided 95 % point for the mean of so many values; none of fewer than two.
 fn student(count: f64) -> Option<f64> {
-    StudentsT::new(0.0, 1.0, count - 1.0).ok().map(|law| law.inverse_cdf(0.975))
+    student_at(count, 0.975)
+}
+
+/// The same at a level.
+pub(super) fn student_at(count: f64, level: f64) -> Option<f64> {
+    StudentsT::new(0.0, 1.0, count - 1.0).ok().map(|law| law.inverse_cdf(level))
 }

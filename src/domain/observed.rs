@@ -1,0 +1,273 @@
+//! What engines print of their rounds: windows, and what they come to together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::words::{Printout, Trap};
+
+/// A moment as logs print it. Some leave the year out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Seconds since 1970, of the year 2000 where none is printed; no time zone.
+    pub seconds: i64,
+    /// Whether the year is known.
+    pub has_year: bool,
+}
+
+/// Whose rounds a window counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Group {
+    /// The model, where it is named.
+    pub model: Option<String>,
+    /// The rank or engine, where there is one.
+    pub rank: Option<String>,
+    /// Start of a span of time, in seconds; set where spans are asked for.
+    pub span: Option<i64>,
+}
+
+/// Rounds that drafted and accepted alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alike {
+    /// Drafts.
+    pub drafted: u32,
+    /// Of these accepted.
+    pub accepted: u32,
+    /// How many rounds.
+    pub rounds: u64,
+}
+
+/// One log line, one rank's counters, one request, or one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// What it was read from.
+    pub format: Printout,
+    /// Whose rounds.
+    pub group: Group,
+    /// When it was printed.
+    pub at: Option<Stamp>,
+    /// Draft length, where it is known.
+    pub k: Option<u64>,
+    /// Rounds that drafted.
+    pub rounds: Option<f64>,
+    /// Drafts.
+    pub drafted: Option<f64>,
+    /// Accepted drafts, the bonus left out.
+    pub accepted: Option<f64>,
+    /// Rounds that accepted at least the first, second, … draft.
+    pub passed: Vec<f64>,
+    /// Rounds one by one, where they are known so.
+    pub alike: Vec<Alike>,
+    /// Tokens of all decode steps, and those steps: rounds without a draft included.
+    pub steps: Option<(f64, f64)>,
+    /// A printed mean length, bonus included, and its weight; where rounds are not counted.
+    pub length: Option<(f64, f64)>,
+    /// What is to be known of it.
+    pub traps: Vec<Trap>,
+}
+
+impl Window {
+    /// One that says nothing yet.
+    #[must_use]
+    pub fn of(format: Printout) -> Self {
+        Self {
+            format,
+            group: Group::default(),
+            at: None,
+            k: None,
+            rounds: None,
+            drafted: None,
+            accepted: None,
+            passed: Vec::new(),
+            alike: Vec::new(),
+            steps: None,
+            length: None,
+            traps: Vec::new(),
+        }
+    }
+}
+
+/// Sums over windows that know both numbers, and over their squares.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pairs {
+    /// Windows.
+    pub windows: u64,
+    /// Sum of the first number.
+    pub first: f64,
+    /// Sum of the second.
+    pub second: f64,
+    /// Sums of first^2, second^2 and first x second.
+    pub squares: [f64; 3],
+}
+
+impl Pairs {
+    fn add(&mut self, first: f64, second: f64) {
+        self.windows += 1;
+        self.first += first;
+        self.second += second;
+        let more = [first * first, second * second, first * second];
+        self.squares.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    }
+}
+
+/// What windows of one format, group and draft length come to: counts are added, rates never averaged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pool {
+    /// Windows that drafted.
+    pub windows: u64,
+    /// Windows in which nothing was drafted.
+    pub silent: u64,
+    /// Accepted drafts and rounds, of windows that know both.
+    pub accepted_of_rounds: Pairs,
+    /// Accepted drafts and drafts, of windows that know both.
+    pub accepted_of_drafted: Pairs,
+    /// Drafts and rounds, of windows that know both.
+    pub drafted_of_rounds: Pairs,
+    /// Rounds of windows that know positions.
+    pub position_rounds: f64,
+    /// Rounds that accepted at least the first, second, … draft, of these.
+    pub passed: Vec<f64>,
+    /// Rounds one by one, by drafted and accepted.
+    pub alike: BTreeMap<(u32, u32), u64>,
+    /// Tokens of all decode steps, and those steps.
+    pub steps: Pairs,
+    /// Printed lengths and weights, of windows that count no rounds.
+    pub lengths: Pairs,
+    /// The least and the largest tokens per pass of a window.
+    pub extremes: Option<(f64, f64)>,
+    /// The first and the last moment.
+    pub span: Option<(Stamp, Stamp)>,
+    /// Ranks that were added up.
+    pub ranks: BTreeSet<String>,
+    /// What is to be known.
+    pub traps: BTreeSet<Trap>,
+}
+
+impl Pool {
+    /// Adds a window.
+    pub fn add(&mut self, window: &Window) {
+        self.traps.extend(window.traps.iter().copied());
+        self.ranks.extend(window.group.rank.clone());
+        if let Some((tokens, steps)) = window.steps {
+            self.steps.add(tokens, steps);
+        }
+        if let Some(at) = window.at {
+            let (first, last) = self.span.unwrap_or((at, at));
+            let earlier = if at.seconds < first.seconds { at } else { first };
+            self.span = Some((earlier, if at.seconds > last.seconds { at } else { last }));
+        }
+        if window.drafted == Some(0.0) || window.rounds == Some(0.0) {
+            self.silent += 1;
+            return;
+        }
+        if window.drafted.or(window.accepted).or(window.rounds).is_none() && window.length.is_none() {
+            // It tells of decode steps only, or of a trap.
+            return;
+        }
+        self.windows += 1;
+        if let (Some(accepted), Some(rounds)) = (window.accepted, window.rounds) {
+            self.accepted_of_rounds.add(accepted, rounds);
+            self.extend(1.0 + accepted / rounds);
+        } else if let Some((length, weight)) = window.length {
+            self.lengths.add(length * weight, weight);
+            self.extend(length);
+        }
+        if let (Some(accepted), Some(drafted)) = (window.accepted, window.drafted) {
+            self.accepted_of_drafted.add(accepted, drafted);
+        }
+        if let (Some(drafted), Some(rounds)) = (window.drafted, window.rounds) {
+            self.drafted_of_rounds.add(drafted, rounds);
+        }
+        if let (Some(rounds), false) = (window.rounds, window.passed.is_empty()) {
+            self.position_rounds += rounds;
+            self.passed.resize(self.passed.len().max(window.passed.len()), 0.0);
+            self.passed.iter_mut().zip(&window.passed).for_each(|(sum, more)| *sum += more);
+        }
+        for &Alike { drafted, accepted, rounds } in &window.alike {
+            *self.alike.entry((drafted, accepted)).or_default() += rounds;
+        }
+    }
+
+    fn extend(&mut self, tokens: f64) {
+        let (least, most) = self.extremes.unwrap_or((tokens, tokens));
+        self.extremes = Some((least.min(tokens), most.max(tokens)));
+    }
+
+    /// Adds what another pool holds.
+    pub fn absorb(&mut self, other: &Self) {
+        let pairs = |sum: &mut Pairs, more: &Pairs| {
+            sum.windows += more.windows;
+            sum.first += more.first;
+            sum.second += more.second;
+            sum.squares.iter_mut().zip(more.squares).for_each(|(sum, more)| *sum += more);
+        };
+        self.windows += other.windows;
+        self.silent += other.silent;
+        pairs(&mut self.accepted_of_rounds, &other.accepted_of_rounds);
+        pairs(&mut self.accepted_of_drafted, &other.accepted_of_drafted);
+        pairs(&mut self.drafted_of_rounds, &other.drafted_of_rounds);
+        pairs(&mut self.steps, &other.steps);
+        pairs(&mut self.lengths, &other.lengths);
+        self.position_rounds += other.position_rounds;
+        self.passed.resize(self.passed.len().max(other.passed.len()), 0.0);
+        self.passed.iter_mut().zip(&other.passed).for_each(|(sum, more)| *sum += more);
+        for (&key, &rounds) in &other.alike {
+            *self.alike.entry(key).or_default() += rounds;
+        }
+        if let Some((least, most)) = other.extremes {
+            self.extend(least);
+            self.extend(most);
+        }
+        if let Some((first, last)) = other.span {
+            let own = self.span.unwrap_or((first, last));
+            let earlier = if first.seconds < own.0.seconds { first } else { own.0 };
+            self.span = Some((earlier, if last.seconds > own.1.seconds { last } else { own.1 }));
+        }
+        self.ranks.extend(other.ranks.iter().cloned());
+        self.traps.extend(other.traps.iter().copied());
+    }
+}
+
+/// What was read, by format, group and draft length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pools(BTreeMap<(Printout, Group, Option<u64>), Pool>);
+
+impl Pools {
+    /// Adds a window; ranks are kept apart only if they are asked for, models always.
+    pub fn add(&mut self, window: &Window, by_rank: bool) {
+        let mut group = window.group.clone();
+        group.rank = group.rank.filter(|_| by_rank);
+        self.0.entry((window.format, group, window.k)).or_default().add(window);
+    }
+
+    /// Adds what another reading holds.
+    pub fn absorb(&mut self, other: Self) {
+        for (key, pool) in other.0 {
+            self.0.entry(key).or_default().absorb(&pool);
+        }
+    }
+
+    /// What is known of draft lengths for a whole input, given to windows of a format that do not say theirs.
+    pub fn settle(&mut self, format: Printout, k: u64) {
+        let open: Vec<Group> = self
+            .0
+            .keys()
+            .filter(|(of, _, k)| *of == format && k.is_none())
+            .map(|(_, group, _)| group.clone())
+            .collect();
+        for group in open {
+            if let Some(pool) = self.0.remove(&(format, group.clone(), None)) {
+                self.0.entry((format, group, Some(k))).or_default().absorb(&pool);
+            }
+        }
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = (Printout, &Group, Option<u64>, &Pool)> {
+        self.0.iter().map(|((format, group, k), pool)| (*format, group, *k, pool))
+    }
+
+    /// Whether nothing was read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,148 @@
+//! vLLM's log lines, of V0 and of all versions of V1.
+
+use crate::domain::observed::{Stamp, Window};
+use crate::import::engine::log::rounds;
+use crate::import::engine::scan::{number, numbers};
+use crate::import::engine::stamp::find;
+use crate::words::{Printout, Trap};
+
+/// What lines of vLLM leave for later ones.
+#[derive(Debug)]
+pub(super) struct Vllm {
+    k: Option<u64>,
+    /// The last cumulative line of V0.
+    last: Option<Window>,
+    /// Generated tokens per second of the line with the load, not yet set beside drafts.
+    load: Option<(Stamp, f64)>,
+    /// Moment, accepted drafts, and accepted drafts per second, of drafts not yet set beside a load.
+    drafts: Option<(Stamp, f64, f64)>,
+}
+
+impl Vllm {
+    pub(super) const fn new(k: Option<u64>) -> Self {
+        Self { k, last: None, load: None, drafts: None }
+    }
+
+    /// The draft length that lines with positions had.
+    pub(super) const fn k(&self) -> Option<u64> {
+        self.k
+    }
+
+    pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) -> bool {
+        if let Some(at) = line.find("SpecDecoding metrics:") {
+            self.drafted(&line[..at], &line[at..], take);
+        } else if let Some(at) = line.find("Speculative metrics:") {
+            self.cumulative(&line[..at], &line[at..], take);
+        } else if line.contains("DiffusionDecoding metrics:") {
+            let window = Window::of(Printout::VllmLog);
+            take(Window { at: find(line), drafted: Some(0.0), traps: vec![Trap::Diffusion], ..window });
+        } else if let Some(speed) =
+            number(line, "Avg generation throughput:").or_else(|| number(line, "Avg generation tput:"))
+        {
+            self.loaded(find(line), speed, take);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// A window of the V1 engine.
+    fn drafted(&mut self, before: &str, text: &str, take: &mut dyn FnMut(Window)) {
+        let (Some(accepted), Some(drafted)) = (number(text, " Accepted: "), number(text, " Drafted: ")) else { return };
+        let at = find(before);
+        let mut window =
+            Window { at, accepted: Some(accepted), drafted: Some(drafted), ..Window::of(Printout::VllmLog) };
+        let rates = numbers(text, "Per-position acceptance rate: ");
+        if !rates.is_empty() {
+            self.k = Some(rates.len() as u64);
+        }
+        window.k = self.k;
+        let printed = number(text, "Mean acceptance length: ").filter(|length| length.is_finite());
+        let length = printed.map(|length| {
+            if self.leaves_bonus_out(text, accepted, drafted, length, &rates) {
+                window.traps.push(Trap::BonusLeftOut);
+                return length + 1.0;
+            }
+            length
+        });
+        if let Some(rounds) = rounds(accepted, drafted, length, &rates, self.k) {
+            window.rounds = Some(rounds.count);
+            let passed = |rate: &f64| if rounds.exact { (rate * rounds.count).round() } else { rate * rounds.count };
+            window.passed = rates.iter().map(passed).collect();
+            // Rounding may leave the positions a little off the count of all, which is exact.
+            window.traps.push(if rounds.exact { Trap::Rounded } else { Trap::VariedDrafts });
+        }
+        take(window);
+        let speed = number(text, "Accepted throughput: ").filter(|speed| *speed > 0.0);
+        if let (Some(at), Some(speed)) = (at, speed) {
+            match self.load.take().filter(|(of, _)| *of == at) {
+                Some((_, load)) => take(steps(at, accepted, speed, load)),
+                None => self.drafts = Some((at, accepted, speed)),
+            }
+        }
+    }
+
+    /// Versions up to 0.8.5 print the length without the bonus, in the words of later ones: the figures beside it tell.
+    fn leaves_bonus_out(&self, text: &str, accepted: f64, drafted: f64, length: f64, rates: &[f64]) -> bool {
+        // Only the order of words of those versions puts the rate first.
+        if text.contains("Accepted throughput") {
+            return false;
+        }
+        let mean = match (rates.is_empty(), self.k) {
+            (false, _) => rates.iter().sum::<f64>(),
+            (true, Some(k)) => accepted * k as f64 / drafted,
+            (true, None) => return false,
+        };
+        (length - mean).abs() < (length - 1.0 - mean).abs()
+    }
+
+    /// Running sums of the V0 engine: only the last line counts.
+    fn cumulative(&mut self, before: &str, text: &str, take: &mut dyn FnMut(Window)) {
+        let of = |label: &str| number(text, label);
+        let (Some(drafted), Some(emitted)) = (of("Number of draft tokens: "), of("Number of emitted tokens: ")) else {
+            return;
+        };
+        let k = of("Number of speculative tokens: ").filter(|k| *k >= 1.0).map(|k| k as u64);
+        let window = Window { at: find(before), ..v0(Printout::VllmV0Log, k, drafted, emitted) };
+        let fell = |last: &Window| last.drafted.is_some_and(|before| before > drafted);
+        if let Some(last) = self.last.replace(window).filter(fell) {
+            // Sums that fall have begun anew.
+            take(Window { traps: [last.traps.clone(), vec![Trap::Restarted]].concat(), ..last });
+        }
+    }
+
+    /// The line with the load comes before or after the one with drafts, at the same moment.
+    fn loaded(&mut self, at: Option<Stamp>, speed: f64, take: &mut dyn FnMut(Window)) {
+        let Some(at) = at else { return };
+        match self.drafts.take().filter(|(of, _, _)| *of == at) {
+            Some((_, accepted, drafts)) => take(steps(at, accepted, drafts, speed)),
+            None => self.load = Some((at, speed)),
+        }
+    }
+
+    pub(super) fn end(&mut self, take: &mut dyn FnMut(Window)) {
+        self.last.take().into_iter().for_each(take);
+    }
+}
+
+/// All decode steps of a window: each brings one token besides accepted drafts.
+fn steps(at: Stamp, accepted: f64, speed: f64, load: f64) -> Window {
+    let seconds = accepted / speed;
+    let (tokens, rounds) = (load * seconds, (load - speed) * seconds);
+    let steps = (rounds > 0.0 && tokens.is_finite()).then_some((tokens, rounds));
+    Window { at: Some(at), steps, ..Window::of(Printout::VllmLog) }
+}
+
+/// What the V0 engine tells. It counts a draft as accepted that would have been although one before it was rejected: only emitted
+/// tokens say what came out, in drafted / k rounds, each of which emits one more than it accepts.
+pub(in crate::import::engine) fn v0(format: Printout, k: Option<u64>, drafted: f64, emitted: f64) -> Window {
+    let rounds = k.map(|k| drafted / k as f64).filter(|rounds| *rounds > 0.0 && emitted >= *rounds);
+    Window {
+        k,
+        rounds,
+        drafted: Some(drafted),
+        accepted: rounds.map(|rounds| emitted - rounds),
+        traps: vec![Trap::PositionIndependent, Trap::LastLine],
+        ..Window::of(format)
+    }
+}

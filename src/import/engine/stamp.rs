@@ -1,0 +1,152 @@
+//! Moments as logs print them.
+
+use crate::domain::observed::Stamp;
+
+/// A year with a 29th of February, for logs that leave theirs out.
+const NO_YEAR: i64 = 2000;
+const DAY: i64 = 86_400;
+
+/// Moments that count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// The first that does.
+    pub after: Option<Stamp>,
+    /// The first that does not any more.
+    pub before: Option<Stamp>,
+}
+
+impl Bounds {
+    /// Whether a window counts; without bounds every one does, with bounds none without a moment.
+    #[must_use]
+    pub fn hold(&self, at: Option<Stamp>) -> bool {
+        if self.after.is_none() && self.before.is_none() {
+            return true;
+        }
+        let Some(at) = at else { return false };
+        let from = self.after.is_none_or(|after| seconds(at, after) >= seconds(after, at));
+        from && self.before.is_none_or(|before| seconds(at, before) < seconds(before, at))
+    }
+}
+
+/// A moment in seconds, in the year without a number where the other has none.
+fn seconds(of: Stamp, beside: Stamp) -> i64 {
+    if of.has_year && !beside.has_year { without_year(of.seconds) } else { of.seconds }
+}
+
+fn without_year(at: i64) -> i64 {
+    let (_, month, day) = civil(at.div_euclid(DAY));
+    days(NO_YEAR, month, day) * DAY + at.rem_euclid(DAY)
+}
+
+/// The moment that a text begins with or holds: `2026-06-10 14:20:34`, `06-10 14:20:34`, or a `T` between; seconds may be left
+/// out at the end.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::import::engine::stamp::find;
+/// let of = |text| find(text).map(|at| (at.seconds, at.has_year));
+/// assert_eq!(of("[1970-01-02 00:00:01 TP0] Decode"), Some((86_401, true)));
+/// assert_eq!(of("INFO 01-01 00:01:00 [metrics.py]"), Some((946_684_860, false)));
+/// assert_eq!(of("INFO [metrics.py:96]"), None);
+/// ```
+#[must_use]
+pub fn find(text: &str) -> Option<Stamp> {
+    let bytes = text.as_bytes();
+    let (mut at, last) = (0, bytes.len().checked_sub(11)?);
+    while at <= last {
+        // Month and day around a dash are the rarest part.
+        let dash = memchr::memchr(b'-', &bytes[at..])? + at;
+        at = dash + 1;
+        if let Some(stamp) = dash.checked_sub(2).and_then(|start| month_day(bytes, start)) {
+            return Some(stamp);
+        }
+    }
+    None
+}
+
+/// `06-10 14:20[:34]` from a position on, and the year before it.
+fn month_day(bytes: &[u8], start: usize) -> Option<Stamp> {
+    let two = |at: usize| -> Option<i64> {
+        let pair = bytes.get(at..at + 2)?;
+        pair.iter().all(u8::is_ascii_digit).then(|| i64::from(pair[0] - b'0') * 10 + i64::from(pair[1] - b'0'))
+    };
+    let (month, day) = (two(start)?, two(start + 3)?);
+    let sound = (1..=12).contains(&month) && (1..=31).contains(&day);
+    let between = matches!(bytes.get(start + 5)?, b' ' | b'T' | b't') && *bytes.get(start + 8)? == b':';
+    let (hour, minute) = (two(start + 6)?, two(start + 9)?);
+    let second = if bytes.get(start + 11) == Some(&b':') { two(start + 12).unwrap_or(0) } else { 0 };
+    if !(sound && between && hour < 24 && minute < 60 && second < 61) {
+        return None;
+    }
+    let year =
+        start.checked_sub(5).filter(|_| bytes[start - 1] == b'-').and_then(|at| Some(two(at)? * 100 + two(at + 2)?));
+    let seconds = days(year.unwrap_or(NO_YEAR), month, day) * DAY + hour * 3600 + minute * 60 + second;
+    Some(Stamp { seconds, has_year: year.is_some() })
+}
+
+/// Days from 1970-01-01 in the Gregorian calendar, years beginning in March (Hinnant, "chrono-compatible low-level date
+/// algorithms").
+const fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// Year, month and day of a number of days from 1970-01-01.
+const fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + if month <= 2 { 1 } else { 0 }, month, day)
+}
+
+/// A moment for people: `2026-06-10 14:20:34`, without a year where there is none.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::{domain::observed::Stamp, import::engine::stamp::written};
+/// assert_eq!(written(Stamp { seconds: 86_401, has_year: true }), "1970-01-02 00:00:01");
+/// assert_eq!(written(Stamp { seconds: 951_825_600, has_year: false }), "02-29 12:00:00");
+/// ```
+#[must_use]
+pub fn written(at: Stamp) -> String {
+    let (year, month, day) = civil(at.seconds.div_euclid(DAY));
+    let rest = at.seconds.rem_euclid(DAY);
+    let year = if at.has_year { format!("{year:04}-") } else { String::new() };
+    format!("{year}{month:02}-{day:02} {:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A calendar walked day by day from 1970 to 2100.
+    #[test]
+    fn days_and_dates_belong_together() {
+        let (mut year, mut month, mut day) = (1970, 1, 1);
+        for at in 0..47_482 {
+            assert_eq!((days(year, month, day), civil(at)), (at, (year, month, day)));
+            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let length = [31, if leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month as usize - 1];
+            (day, month) = if day < length { (day + 1, month) } else { (1, month + 1) };
+            (month, year) = if month > 12 { (1, year + 1) } else { (month, year) };
+        }
+    }
+
+    #[test]
+    fn bounds_compare_without_years_where_one_has_none() {
+        let at = |text: &str| find(text);
+        let bounds = Bounds { after: at("06-10 10:00"), before: at("06-10 11:00") };
+        assert!(bounds.hold(at("2026-06-10 10:00:00")) && bounds.hold(at("06-10 10:59:59")));
+        assert!(!bounds.hold(at("2026-06-10 11:00:00")) && !bounds.hold(None));
+        assert!(Bounds::default().hold(None));
+    }
+}
