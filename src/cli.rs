@@ -5,6 +5,7 @@ pub mod error;
 pub mod files;
 pub mod terminal;
 
+mod acceptance;
 mod catalog;
 mod explain;
 mod forms;
@@ -40,6 +41,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Command::Simulate(args) => simulate::simulate(args),
         Command::Explain(args) => explain::explain(args),
         Command::Tree(args) => tree::tree(args),
+        Command::Acceptance(args) => acceptance::acceptance(args),
         Command::Validate(args) => validate::validate(args),
         Command::Import(args) => import::import(args),
         Command::Init(args) => init::init(args),

@@ -1,5 +1,6 @@
 //! Values into bytes: tables, CSV, JSON, charts, manifest. Pure: who writes them is not known here.
 
+pub mod acceptance;
 pub mod catalog;
 pub mod chart;
 pub mod csv;

@@ -65,6 +65,8 @@ pub struct Findings {
     pub basis: Option<Basis>,
     /// Accepted over drafted.
     pub rate: Option<f64>,
+    /// Accepted over drafted as vLLM's V0 engine counts it: drafts behind a rejected one may count.
+    pub position_independent: Option<f64>,
     /// Emitted over verified tokens: `(accepted + rounds) / (drafted + rounds)`.
     pub per_verified: Option<f64>,
     /// Shares of rounds that accept at least the first, second, … draft.
@@ -134,7 +136,8 @@ pub fn findings(pool: &Pool, stated: Option<u64>, confidence: Confidence) -> Fin
         tokens_per_pass,
         basis,
         rate: known(&pool.accepted_of_drafted, |pairs| pairs.first / pairs.second),
-        per_verified: accepted.zip(drafted).zip(rounds).map(|((a, t), d)| (a + d) / (t + d)),
+        position_independent: known(&pool.independent, |pairs| pairs.first / pairs.second),
+        per_verified: known(&pool.emitted_of_verified, |pairs| pairs.first / pairs.second),
         conditional: by_position
             .iter()
             .map(|&(tested, passed)| (tested > 0).then(|| passed as f64 / tested as f64))
@@ -169,16 +172,13 @@ fn tests(pool: &Pool, even: Option<bool>) -> Option<Tests> {
         let rounds = pool.alike.iter().map(|(&(drafted, accepted), &count)| (drafted.into(), accepted.into(), count));
         return Some(Tests::of_rounds(rounds));
     }
-    let all = is_all(pool) && even == Some(true);
-    let last = pool.passed.last().filter(|_| all)?;
-    let (accepted, rejected) = (pool.accepted_of_rounds.first, pool.position_rounds - last);
-    (rejected >= 0.0).then(|| Tests { accepted: accepted.round() as u64, rejected: rejected.round() as u64 })
-}
-
-/// Whether positions are known of every round that is counted.
-fn is_all(pool: &Pool) -> bool {
+    let last = pool.passed.last().filter(|_| pool.position_rounds > 0.0 && even == Some(true))?;
     let rounds = pool.accepted_of_rounds.second;
-    pool.position_rounds > 0.0 && (pool.position_rounds - rounds).abs() < 1e-6 * rounds
+    // Accepted drafts are counted where positions may be rounded; of windows without positions they say nothing of tests.
+    let is_all = (pool.position_rounds - rounds).abs() < 1e-6 * rounds;
+    let accepted = if is_all { pool.accepted_of_rounds.first } else { pool.passed.iter().sum() };
+    let rejected = pool.position_rounds - last;
+    (rejected >= 0.0).then(|| Tests { accepted: accepted.round() as u64, rejected: rejected.round() as u64 })
 }
 
 /// Drafts tested and passed at each position, where drafts have one length or rounds are known one by one.
@@ -203,7 +203,7 @@ fn by_position(pool: &Pool, even: Option<bool>) -> Vec<(u64, u64)> {
 
 /// Counts for a scenario: of drafts of one length whose positions were counted.
 fn counts(pool: &Pool, even: Option<bool>) -> Option<Counts> {
-    if even != Some(true) || !is_all(pool) || pool.traps.contains(&Trap::Tree) {
+    if even != Some(true) || pool.position_rounds <= 0.0 || pool.traps.contains(&Trap::Tree) {
         return None;
     }
     Counts::new(pool.passed.iter().map(|passed| passed.round() as u64).collect(), pool.position_rounds.round() as u64)
@@ -252,9 +252,9 @@ fn spread(pairs: &Pairs, confidence: Confidence) -> f64 {
     deviations * (squares * n / (n - 1.0)).sqrt() / pairs.second
 }
 
-/// The variance of accepted drafts of a round, by positions of every round: `sum (2 i - 1) S_i - (sum S_i)^2`.
+/// The variance of accepted drafts of a round, by positions: `sum (2 i - 1) S_i - (sum S_i)^2`.
 fn variance(pool: &Pool) -> Option<f64> {
-    if !is_all(pool) {
+    if pool.position_rounds <= 0.0 {
         return None;
     }
     let shares = pool.passed.iter().map(|passed| passed / pool.position_rounds);

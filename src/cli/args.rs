@@ -1,5 +1,6 @@
 //! The command line.
 
+pub mod acceptance;
 pub mod tree;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser
 use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
+use crate::cli::args::acceptance::AcceptanceArgs;
 use crate::cli::args::tree::TreeArgs;
 use crate::units::Probability;
 use crate::words::{ColorChoice, FileForm, Format, Kind, Role};
@@ -41,6 +43,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// The best draft tree for the hardware, drawn, compared with the best chain, in the forms engines take.
     Tree(TreeArgs),
+    /// What engines and benchmarks print of drafts, in every definition of acceptance, with intervals.
+    Acceptance(AcceptanceArgs),
     /// Predicted against measured speedups: how far to trust this program, on published measurements or yours.
     Validate(ValidateArgs),
     /// A model's file from the configuration that its checkpoint comes with.
@@ -59,6 +63,7 @@ impl Command {
             Self::Catalog(args) => args.color,
             Self::Explain(args) => args.common.color,
             Self::Tree(args) => args.common.color,
+            Self::Acceptance(args) => args.color,
             Self::Validate(args) => args.color,
             Self::Import(ImportArgs { action: ImportAction::Hf(args) }) => args.color,
             Self::Init(args) => args.color,

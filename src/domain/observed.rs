@@ -52,6 +52,8 @@ pub struct Window {
     pub drafted: Option<f64>,
     /// Accepted drafts, the bonus left out.
     pub accepted: Option<f64>,
+    /// Accepted drafts as vLLM's V0 engine counts them: whatever came before.
+    pub independent: Option<f64>,
     /// Rounds that accepted at least the first, second, … draft.
     pub passed: Vec<f64>,
     /// Rounds one by one, where they are known so.
@@ -76,6 +78,7 @@ impl Window {
             rounds: None,
             drafted: None,
             accepted: None,
+            independent: None,
             passed: Vec::new(),
             alike: Vec::new(),
             steps: None,
@@ -119,6 +122,10 @@ pub struct Pool {
     pub accepted_of_rounds: Pairs,
     /// Accepted drafts and drafts, of windows that know both.
     pub accepted_of_drafted: Pairs,
+    /// Accepted drafts as V0 counts them, and drafts.
+    pub independent: Pairs,
+    /// Emitted and verified tokens, of windows that know drafts, accepted drafts and rounds.
+    pub emitted_of_verified: Pairs,
     /// Drafts and rounds, of windows that know both.
     pub drafted_of_rounds: Pairs,
     /// Rounds of windows that know positions.
@@ -173,6 +180,12 @@ impl Pool {
         if let (Some(accepted), Some(drafted)) = (window.accepted, window.drafted) {
             self.accepted_of_drafted.add(accepted, drafted);
         }
+        if let (Some(accepted), Some(drafted), Some(rounds)) = (window.accepted, window.drafted, window.rounds) {
+            self.emitted_of_verified.add(accepted + rounds, drafted + rounds);
+        }
+        if let (Some(accepted), Some(drafted)) = (window.independent, window.drafted) {
+            self.independent.add(accepted, drafted);
+        }
         if let (Some(drafted), Some(rounds)) = (window.drafted, window.rounds) {
             self.drafted_of_rounds.add(drafted, rounds);
         }
@@ -203,6 +216,8 @@ impl Pool {
         self.silent += other.silent;
         pairs(&mut self.accepted_of_rounds, &other.accepted_of_rounds);
         pairs(&mut self.accepted_of_drafted, &other.accepted_of_drafted);
+        pairs(&mut self.emitted_of_verified, &other.emitted_of_verified);
+        pairs(&mut self.independent, &other.independent);
         pairs(&mut self.drafted_of_rounds, &other.drafted_of_rounds);
         pairs(&mut self.steps, &other.steps);
         pairs(&mut self.lengths, &other.lengths);

@@ -76,6 +76,8 @@ pub struct Reader {
     waiting: Vec<u8>,
     form: Option<Form>,
     any: bool,
+    /// Windows out of bounds.
+    outside: u64,
     pools: Pools,
 }
 
@@ -90,7 +92,7 @@ impl Reader {
     /// A reader that has read nothing.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, waiting: Vec::new(), form: None, any: false, pools: Pools::default() }
+        Self { options, waiting: Vec::new(), form: None, any: false, outside: 0, pools: Pools::default() }
     }
 
     /// Reads the next piece.
@@ -107,7 +109,7 @@ impl Reader {
         if self.waiting.len() < ENOUGH { Ok(()) } else { self.begin() }
     }
 
-    /// Ends reading: what all windows come to.
+    /// Ends reading: what all windows come to; nothing where all of them lie out of bounds.
     ///
     /// # Errors
     ///
@@ -123,7 +125,7 @@ impl Reader {
         for (format, k) in settled {
             self.pools.settle(format, k);
         }
-        if self.pools.is_empty() {
+        if self.pools.is_empty() && self.outside == 0 {
             return Err(Unreadable::Unknown(
                 "no counter, log line or key of vLLM, SGLang, TensorRT-LLM, llama.cpp, aiperf or guidellm was found"
                     .to_owned(),
@@ -134,7 +136,7 @@ impl Reader {
 
     /// Reads what waited for more, and tells draft lengths that were known late.
     fn end(&mut self) -> Result<Vec<(Printout, u64)>, Unreadable> {
-        let mut sink = sink(&mut self.pools, &self.options);
+        let mut sink = sink(&mut self.pools, &mut self.outside, &self.options);
         Ok(match self.form.take() {
             Some(Form::Log(lines)) => lines.finish(&mut sink).end(&mut sink),
             Some(Form::Counters(lines)) => {
@@ -187,7 +189,7 @@ impl Reader {
     }
 
     fn read(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
-        let mut sink = sink(&mut self.pools, &self.options);
+        let mut sink = sink(&mut self.pools, &mut self.outside, &self.options);
         match &mut self.form {
             Some(Form::Log(lines)) => lines.push(bytes, &mut sink),
             Some(Form::Counters(lines)) => lines.push(bytes, &mut sink),
@@ -199,9 +201,10 @@ impl Reader {
 }
 
 /// Takes windows within bounds, by spans where they are asked for.
-fn sink<'a>(pools: &'a mut Pools, options: &'a Options) -> impl FnMut(Window) + 'a {
+fn sink<'a>(pools: &'a mut Pools, outside: &'a mut u64, options: &'a Options) -> impl FnMut(Window) + 'a {
     move |mut window: Window| {
         if !options.bounds.hold(window.at) {
+            *outside += 1;
             return;
         }
         if let (Some(span), Some(at)) = (options.span, window.at) {

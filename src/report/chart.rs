@@ -6,6 +6,7 @@
 
 pub mod bodies;
 pub mod draft_tree;
+pub mod over_time;
 pub mod point;
 pub mod spec;
 pub mod study;

@@ -53,3 +53,15 @@ words!(
         Never = "never",
     }
 );
+
+words!(
+    /// By what acceptance is kept apart.
+    Apart {
+        /// Models: they always are.
+        Model = "model",
+        /// Ranks or engines.
+        Rank = "rank",
+        /// Spans of time.
+        Time = "time",
+    }
+);

@@ -13,6 +13,7 @@ mod cli;
 mod coverage;
 mod deployment;
 mod drafters;
+mod engine_output;
 mod exercises;
 mod explain;
 mod facts;

@@ -295,7 +295,9 @@ fn emitted(figures: &Figures, k: Option<u64>) -> Window {
     let share = of("spec_decode_efficiency") * drafted / emitted;
     let found = (share / (1.0 - share)).round();
     let k = k.or((share.is_finite() && (1.0..=256.0).contains(&found)).then_some(found as u64));
-    v0(Printout::VllmV0Counters, k, drafted, emitted)
+    let accepted = figures.get("spec_decode_draft_acceptance_rate").map(|rate| rate * drafted);
+    let accepted = accepted.or_else(|| figures.get("spec_decode_num_accepted_tokens"));
+    Window { independent: accepted, ..v0(Printout::VllmV0Counters, k, drafted, emitted) }
 }
 
 /// Drafts and accepted drafts, without rounds; a gauge holds the length.

@@ -12,7 +12,7 @@ use crate::import::engine::log::printed::Printed;
 use crate::import::engine::log::sglang::Sglang;
 use crate::import::engine::log::vllm::Vllm;
 use crate::import::engine::scan::{lines, plain};
-use crate::words::Printout;
+use crate::words::{Printout, Trap};
 
 /// What lines say, and what later ones need of earlier ones.
 #[derive(Debug)]
@@ -42,7 +42,11 @@ impl Log {
         self.vllm.end(take);
         self.llama.end(take);
         self.printed.end(take);
-        let known = [(Printout::SglangLog, self.sglang.k()), (Printout::VllmLog, self.vllm.k())];
+        let known = [
+            (Printout::SglangLog, self.sglang.k()),
+            (Printout::VllmLog, self.vllm.k()),
+            (Printout::LlamaLog, self.llama.k()),
+        ];
         known.into_iter().filter_map(|(format, k)| Some((format, k?))).collect()
     }
 }
@@ -61,6 +65,13 @@ pub(super) struct Rounds {
     pub(super) count: f64,
     /// Whether every draft has the same length, so that the count is exact.
     pub(super) exact: bool,
+}
+
+impl Rounds {
+    /// What is to be known of them: without k nothing says whether drafts differ.
+    pub(super) const fn trap(self, k: Option<u64>) -> Trap {
+        if self.exact || k.is_none() { Trap::Rounded } else { Trap::VariedDrafts }
+    }
 }
 
 /// The rounds of a window by what was printed of it: accepted and drafted tokens, a mean length with the bonus rounded to two

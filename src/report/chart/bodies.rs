@@ -82,8 +82,10 @@ pub struct Scatter {
     pub x_label: String,
     /// What y is.
     pub y_label: String,
-    /// Least and largest x; the axis is logarithmic.
+    /// Least and largest x.
     pub x: (f64, f64),
+    /// Whether the x axis is logarithmic.
+    pub log_x: bool,
     /// Least and largest y.
     pub y: (f64, f64),
     /// Whether the y axis is logarithmic.

@@ -83,24 +83,28 @@ fn tenable(borne: &Borne) -> String {
     };
     let survival = borne.curve.survival();
     let (longest, alpha) = (survival.len(), test.alpha);
-    let verdict = match test.p_value < DOUBTFUL {
-        _ if test.fewest < FEWEST && test.p_value > FAR_BELOW => "is not settled by so few rounds",
-        true => "is not tenable",
-        false => "is tenable",
-    };
     let first = Probability::nearest(survival[0]);
     format!(
-        "one alpha for all positions {verdict}: G = {:.1} with {} degrees of freedom, {}. alpha {:.4} by likelihood \
+        "one alpha for all positions {}. alpha {:.4} by likelihood \
          would be {:+.1} % off at k = 1 and {:+.1} % at k = {longest}; {:.4}, as position 1 has it, {:+.1} % at k = {longest}",
-        test.statistic,
-        test.degrees,
-        if test.p_value > 0.0 { format!("p = {:.2e}", test.p_value) } else { "p below 1e-300".to_owned() },
+        verdict(test),
         alpha.get(),
         100.0 * error_of(alpha, &borne.curve, 1),
         100.0 * error_of(alpha, &borne.curve, longest),
         first.get(),
         100.0 * error_of(first, &borne.curve, longest),
     )
+}
+
+/// Whether one alpha is tenable, and the test that says so.
+pub(in crate::report) fn verdict(test: &OneAlpha) -> String {
+    let verdict = match test.p_value < DOUBTFUL {
+        _ if test.fewest < FEWEST && test.p_value > FAR_BELOW => "is not settled by so few rounds",
+        true => "is not tenable",
+        false => "is tenable",
+    };
+    let p = if test.p_value > 0.0 { format!("p = {:.2e}", test.p_value) } else { "p below 1e-300".to_owned() };
+    format!("{verdict}: G = {:.1} with {} degrees of freedom, {p}", test.statistic, test.degrees)
 }
 
 fn figures(process: &Process) -> String {

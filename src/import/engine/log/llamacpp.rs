@@ -12,6 +12,8 @@ use crate::words::{Printout, Trap};
 #[derive(Debug)]
 pub(super) struct Llama {
     k: Option<u64>,
+    /// The most positions that lines of requests had.
+    positions: Option<u64>,
     /// A request whose rates by position may follow.
     open: Option<Window>,
     /// The last cumulative line of each kind of draft.
@@ -22,7 +24,12 @@ pub(super) struct Llama {
 
 impl Llama {
     pub(super) const fn new(k: Option<u64>) -> Self {
-        Self { k, open: None, last: BTreeMap::new(), example: BTreeMap::new() }
+        Self { k, positions: None, open: None, last: BTreeMap::new(), example: BTreeMap::new() }
+    }
+
+    /// The most positions that lines had.
+    pub(super) const fn k(&self) -> Option<u64> {
+        self.positions
     }
 
     pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) -> bool {
@@ -55,9 +62,10 @@ impl Llama {
             ..Window::of(Printout::LlamaLog)
         };
         let k = self.k.or((!rates.is_empty()).then_some(rates.len() as u64));
+        self.positions = self.positions.max(k);
         if let Some(rounds) = length.and_then(|length| rounds(accepted, drafted, Some(length), &rates, k)) {
             window.rounds = Some(rounds.count);
-            window.traps.push(if rounds.exact { Trap::Rounded } else { Trap::VariedDrafts });
+            window.traps.push(rounds.trap(k));
             positions(&mut window, &rates);
         }
         if let Some(open) = self.open.replace(window) {

@@ -1,5 +1,7 @@
 //! SGLang's log lines.
 
+use std::collections::BTreeMap;
+
 use crate::domain::observed::Window;
 use crate::import::engine::scan::number;
 use crate::import::engine::stamp::find;
@@ -12,15 +14,13 @@ const WIDEST: usize = 64;
 #[derive(Debug)]
 pub(super) struct Sglang {
     k: Option<u64>,
-    /// Verified tokens that all rates so far can stand for, by the definition up to 0.5.10 and by the later one.
-    widths: [Vec<usize>; 2],
-    rated: bool,
+    /// How many lines can stand for one width of verification only, by width.
+    widths: BTreeMap<usize, u64>,
 }
 
 impl Sglang {
-    pub(super) fn new(k: Option<u64>) -> Self {
-        let all: Vec<usize> = (2..=WIDEST).collect();
-        Self { k, widths: [all.clone(), all], rated: false }
+    pub(super) const fn new(k: Option<u64>) -> Self {
+        Self { k, widths: BTreeMap::new() }
     }
 
     pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) -> bool {
@@ -38,10 +38,12 @@ impl Sglang {
         window.group.rank = rank(line);
         if length.is_finite() && length >= 1.0 {
             if let Some(rate) = number(line, "accept rate:").filter(|rate| rate.is_finite()) {
-                self.rated |= rate > 0.0;
-                self.narrow(length, rate);
-                if self.widths[1].is_empty() && !self.widths[0].is_empty() {
+                let (old, new) = widths(length, rate);
+                if new.is_empty() && !old.is_empty() {
                     window.traps.push(Trap::RateWithBonus);
+                }
+                if let ([width], []) | ([], [width]) = (old.as_slice(), new.as_slice()) {
+                    *self.widths.entry(*width).or_default() += 1;
                 }
             }
             window.k = self.k;
@@ -53,24 +55,21 @@ impl Sglang {
         true
     }
 
-    /// Drops the widths that a printed length and rate rule out.
-    fn narrow(&mut self, length: f64, rate: f64) {
-        const HALF: f64 = 0.005_01;
-        let near = |mean: f64, width: f64| (mean - HALF) / width <= rate + HALF && (mean + HALF) / width >= rate - HALF;
-        let [old, new] = &mut self.widths;
-        old.retain(|&width| near(length, width as f64));
-        new.retain(|&width| near(length - 1.0, width as f64 - 1.0));
-    }
-
-    /// The draft length, where rates leave one only.
+    /// The draft length, where lines that leave no choice agree.
     pub(super) fn k(&self) -> Option<u64> {
-        let all: Vec<usize> = self.widths.iter().flatten().copied().collect();
-        match all.as_slice() {
-            [] => None,
-            [first, rest @ ..] if self.rated && rest.iter().all(|width| width == first) => Some(*first as u64 - 1),
-            _ => None,
-        }
+        let mut all = self.widths.keys();
+        all.next().filter(|_| self.widths.len() == 1).map(|width| *width as u64 - 1)
     }
+}
+
+/// The widths of verification that a printed length and rate can stand for: up to 0.5.10, length / width; later,
+/// (length - 1) / (width - 1).
+fn widths(length: f64, rate: f64) -> (Vec<usize>, Vec<usize>) {
+    const HALF: f64 = 0.005_01;
+    let near = |mean: f64, of: f64| (mean - HALF) / of <= rate + HALF && (mean + HALF) / of >= rate - HALF;
+    let old = (2..=WIDEST).filter(|&width| near(length, width as f64)).collect();
+    let new = (2..=WIDEST).filter(|&width| near(length - 1.0, width as f64 - 1.0)).collect();
+    (old, new)
 }
 
 /// The data-parallel rank in a line's brackets.

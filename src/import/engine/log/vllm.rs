@@ -70,7 +70,7 @@ impl Vllm {
             let passed = |rate: &f64| if rounds.exact { (rate * rounds.count).round() } else { rate * rounds.count };
             window.passed = rates.iter().map(passed).collect();
             // Rounding may leave the positions a little off the count of all, which is exact.
-            window.traps.push(if rounds.exact { Trap::Rounded } else { Trap::VariedDrafts });
+            window.traps.push(rounds.trap(self.k));
         }
         take(window);
         let speed = number(text, "Accepted throughput: ").filter(|speed| *speed > 0.0);
@@ -103,7 +103,9 @@ impl Vllm {
             return;
         };
         let k = of("Number of speculative tokens: ").filter(|k| *k >= 1.0).map(|k| k as u64);
-        let window = Window { at: find(before), ..v0(Printout::VllmV0Log, k, drafted, emitted) };
+        let mut window = Window { at: find(before), ..v0(Printout::VllmV0Log, k, drafted, emitted) };
+        window.independent = of("Number of accepted tokens: ");
+        window.traps.push(Trap::LastLine);
         let fell = |last: &Window| last.drafted.is_some_and(|before| before > drafted);
         if let Some(last) = self.last.replace(window).filter(fell) {
             // Sums that fall have begun anew.
@@ -142,7 +144,7 @@ pub(in crate::import::engine) fn v0(format: Printout, k: Option<u64>, drafted: f
         rounds,
         drafted: Some(drafted),
         accepted: rounds.map(|rounds| emitted - rounds),
-        traps: vec![Trap::PositionIndependent, Trap::LastLine],
+        traps: vec![Trap::PositionIndependent],
         ..Window::of(format)
     }
 }

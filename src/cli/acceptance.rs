@@ -1,0 +1,158 @@
+//! `specplan acceptance`: what engines print of drafts, in every definition in use.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli::args::acceptance::AcceptanceArgs;
+use crate::cli::error::Error;
+use crate::cli::files::{Results, read_in_pieces};
+use crate::cli::forms::Forms;
+use crate::cli::publish::{Published, publish};
+use crate::cli::terminal;
+use crate::diagnostic::Diagnostic;
+use crate::domain::observed::Pools;
+use crate::import::engine::stamp::{Bounds, written};
+use crate::import::engine::{Options, Reader, Unreadable};
+use crate::report::acceptance::{Section, document, sections, text};
+use crate::report::chart::{self, over_time};
+use crate::report::manifest::general;
+use crate::report::table::{self, Style};
+use crate::words::{Apart, FileForm, Format};
+
+pub(super) fn acceptance(args: &AcceptanceArgs) -> Result<(), Error> {
+    let forms = Forms::of(&write(args))?;
+    let pools = read(args)?;
+    let sections = sections(&pools, args.confidence);
+    if sections.is_empty() {
+        return Err(Error::CannotRun("nothing was printed between --after and --before".to_owned()));
+    }
+    let manifest = described(args);
+    let stdin = args.files.iter().any(|path| path == Path::new("-"));
+    let name = if stdin { "stdin".to_owned() } else { stem(&args.files[0]) };
+    let results = forms.open(&args.out, &name, "acceptance", args.quiet)?;
+    let published = match results {
+        Some(results) => Some(files(results, &forms, &sections, &name, &manifest)?),
+        None => None,
+    };
+    let shown = show(args, &sections, &manifest);
+    if let Some(published) = published.filter(|_| !args.quiet) {
+        published.tell();
+    }
+    shown
+}
+
+/// Forms of files: charts over time need no asking.
+fn write(args: &AcceptanceArgs) -> Vec<FileForm> {
+    match args.write.as_slice() {
+        [] if args.by.contains(&Apart::Time) => vec![FileForm::Csv, FileForm::Png],
+        [] => vec![FileForm::None],
+        asked => asked.to_vec(),
+    }
+}
+
+/// A file's name without its ending, in plain letters.
+fn stem(path: &Path) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().chars().map(plain).collect());
+    if stem.starts_with(|c: char| c.is_ascii_alphanumeric()) { stem } else { "acceptance".to_owned() }
+}
+
+/// Reads every file; files of one form are added up.
+fn read(args: &AcceptanceArgs) -> Result<Pools, Error> {
+    let mut options = Options {
+        reading: args.from,
+        k: args.k,
+        since: None,
+        bounds: Bounds { after: args.after, before: args.before },
+        by_rank: args.by.contains(&Apart::Rank),
+        span: args.by.contains(&Apart::Time).then_some(args.span),
+    };
+    if let Some(since) = &args.since {
+        let mut reader = Reader::new(Options { reading: args.from, ..Options::default() });
+        pieces(since, args.quiet, &mut reader)?;
+        options.since = Some(reader.scrape().map_err(|error| unreadable(since, &error))?);
+    }
+    let mut pools = Pools::default();
+    for path in &args.files {
+        let mut reader = Reader::new(options.clone());
+        pieces(path, args.quiet, &mut reader)?;
+        pools.absorb(reader.finish().map_err(|error| unreadable(path, &error))?);
+    }
+    Ok(pools)
+}
+
+fn pieces(path: &Path, quiet: bool, reader: &mut Reader) -> Result<(), Error> {
+    read_in_pieces(path, quiet, |piece| reader.push(piece).map_err(|error| unreadable(path, &error)))
+}
+
+fn unreadable(path: &Path, error: &Unreadable) -> Error {
+    let name = if path == Path::new("-") { "<standard input>".to_owned() } else { path.display().to_string() };
+    let (code, hint) = match error {
+        Unreadable::Empty => ("empty", "was the server scraped while it ran?"),
+        Unreadable::Binary => ("not-text", "a log, counters or JSON is due"),
+        Unreadable::Compressed => ("compressed", "zcat FILE | specplan acceptance -"),
+        Unreadable::Unknown(_) => {
+            ("unknown-format", "specplan acceptance --help lists what is read; --from names a form")
+        }
+        Unreadable::Json { .. } => ("syntax", "--from log reads lines, whatever is between them"),
+        Unreadable::NoCounters(_) => {
+            ("conflict", "--since takes two scrapes of /metrics; of a log --after takes a moment")
+        }
+    };
+    Error::Input(vec![Diagnostic::error(code, format!("{name}: {error}")).hint(hint)])
+}
+
+fn described(args: &AcceptanceArgs) -> Value {
+    let names: Vec<String> = args.files.iter().map(|path| path.display().to_string()).collect();
+    let options = json!({
+        "files": names,
+        "from": args.from.map(|from| from.as_str()),
+        "since": args.since.as_ref().map(|path| path.display().to_string()),
+        "k": args.k,
+        "after": args.after.map(written),
+        "before": args.before.map(written),
+        "by": args.by.iter().map(|by| by.as_str()).collect::<Vec<_>>(),
+        "span_s": args.span,
+        "confidence": args.confidence.get(),
+    });
+    general("acceptance", &[], &options, &trust())
+}
+
+fn trust() -> Vec<String> {
+    vec![
+        "counts are added up over files, engines and ranks; rates and means are never averaged but where nothing else is printed"
+            .to_owned(),
+    ]
+}
+
+fn files(
+    mut results: Results,
+    forms: &Forms,
+    sections: &[Section<'_>],
+    name: &str,
+    manifest: &Value,
+) -> Result<Published, Error> {
+    if forms.csv {
+        results.add("csv", &document::csv(sections).map_err(|error| Error::Internal(error.to_string()))?)?;
+    }
+    if forms.json {
+        results.add("json", &document::json(sections, manifest))?;
+    }
+    let chart = over_time::chart(sections, name, &trust());
+    for (form, chart) in forms.charts.iter().zip(chart.iter().cycle()) {
+        let drawn = chart::drawn(chart, *form).map_err(|error| Error::Internal(error.to_string()))?;
+        results.add(&drawn.ending, &drawn.bytes)?;
+    }
+    publish(results, manifest.clone())
+}
+
+fn show(args: &AcceptanceArgs, sections: &[Section<'_>], manifest: &Value) -> Result<(), Error> {
+    let page = |style| table::page("Acceptance as it was printed", &text::text(sections, style), &trust(), style);
+    match args.format {
+        Format::Text => terminal::print(page(Style::Plain).as_bytes()),
+        Format::Md => terminal::print(page(Style::Markdown).as_bytes()),
+        Format::Csv => terminal::print(&document::csv(sections).map_err(|error| Error::Internal(error.to_string()))?),
+        Format::Json => terminal::print(&document::json(sections, manifest)),
+    }
+}
