@@ -10,6 +10,7 @@ pub mod best_tree;
 pub mod beta;
 mod carried;
 pub mod chain;
+pub mod convert;
 pub mod counted;
 pub mod estimate;
 pub mod exact;

@@ -7,6 +7,7 @@ pub mod terminal;
 
 mod acceptance;
 mod catalog;
+mod convert;
 mod explain;
 mod forms;
 mod import;
@@ -42,6 +43,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Command::Explain(args) => explain::explain(args),
         Command::Tree(args) => tree::tree(args),
         Command::Acceptance(args) => acceptance::acceptance(args),
+        Command::Convert(args) => convert::convert(args),
         Command::Validate(args) => validate::validate(args),
         Command::Import(args) => import::import(args),
         Command::Init(args) => init::init(args),

@@ -3,6 +3,7 @@
 pub mod acceptance;
 pub mod catalog;
 pub mod chart;
+pub mod converted;
 pub mod csv;
 pub mod engine;
 pub mod explanation;

@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod acceptance;
+pub mod convert;
 pub mod tree;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
 use crate::cli::args::acceptance::AcceptanceArgs;
+use crate::cli::args::convert::ConvertArgs;
 use crate::cli::args::tree::TreeArgs;
 use crate::units::Probability;
 use crate::words::{ColorChoice, FileForm, Format, Kind, Role};
@@ -45,6 +47,8 @@ pub enum Command {
     Tree(TreeArgs),
     /// What engines and benchmarks print of drafts, in every definition of acceptance, with intervals.
     Acceptance(AcceptanceArgs),
+    /// One figure of acceptance in every definition that is in use.
+    Convert(ConvertArgs),
     /// Predicted against measured speedups: how far to trust this program, on published measurements or yours.
     Validate(ValidateArgs),
     /// A model's file from the configuration that its checkpoint comes with.
@@ -64,6 +68,7 @@ impl Command {
             Self::Explain(args) => args.common.color,
             Self::Tree(args) => args.common.color,
             Self::Acceptance(args) => args.color,
+            Self::Convert(args) => args.color,
             Self::Validate(args) => args.color,
             Self::Import(ImportArgs { action: ImportAction::Hf(args) }) => args.color,
             Self::Init(args) => args.color,

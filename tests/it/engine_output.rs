@@ -3,6 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use specplan::acceptance::counted::Confidence;
+use specplan::acceptance::observed::{Findings, findings};
+use specplan::domain::observed::Pools;
+use specplan::import::engine::{Options, Reader};
+use specplan::rng::Generator;
+
 use crate::program::{folder, names, run, run_well};
 
 fn fixture(name: &str) -> PathBuf {
@@ -29,11 +35,16 @@ fn read(files: &[&Path], more: &[&str]) -> Vec<HashMap<String, String>> {
 }
 
 fn of<'r>(rows: &'r [HashMap<String, String>], format: &str) -> &'r HashMap<String, String> {
-    rows.iter().find(|row| row["format"] == format).unwrap_or_else(|| panic!("{format} in {rows:?}"))
+    rows.iter().find(|row| row["format"] == format).expect(format)
 }
 
 fn number(row: &HashMap<String, String>, column: &str) -> f64 {
     row[column].parse().unwrap_or(f64::NAN)
+}
+
+/// A count, as it is written.
+fn count(row: &HashMap<String, String>, column: &str) -> u64 {
+    row[column].parse().unwrap()
 }
 
 /// Rounds, drafts, accepted drafts and tokens per pass of each file; NaN where they are not to be known.
@@ -157,7 +168,7 @@ fn two_scrapes_are_subtracted() {
     assert!(!rows[0]["notes"].contains("since-start"), "{rows:?}");
     std::fs::write(&path, earlier(" 1000\n", " 5000\n")).unwrap();
     let rows = read(&[&fixture("llamacpp.prom")], &since);
-    assert_eq!(number(&rows[0], "rounds"), 1000.0);
+    assert_eq!(count(&rows[0], "rounds"), 1000);
     assert!(rows[0]["notes"].contains("restarted"), "{rows:?}");
     let log =
         run(folder.path(), &["acceptance", fixture("vllm.log").to_str().unwrap(), "--since", path.to_str().unwrap()]);
@@ -185,7 +196,7 @@ fn logs_are_read_as_they_are_found() {
     );
     std::fs::write(&path, text).unwrap();
     let rows = read(&[&path], &[]);
-    assert_eq!(number(&rows[0], "rounds"), 3000.0, "{rows:?}");
+    assert_eq!(count(&rows[0], "rounds"), 3000, "{rows:?}");
     assert!(rows[0]["notes"].contains("diffusion"), "{rows:?}");
     let early = read(&[&path], &["--after", "06-10 14:00", "--before", "2026-06-10T14:10"]);
     assert_eq!((number(&early[0], "rounds"), number(&early[0], "tokens_per_pass")), (2000.0, 2.55));
@@ -250,7 +261,7 @@ fn what_cannot_be_read_says_why() {
     let path = folder.path().join("cut.jsonl");
     std::fs::write(&path, &whole[..whole.len() - 20]).unwrap();
     let rows = read(&[&path], &[]);
-    assert_eq!(number(&rows[0], "rounds"), 8.0);
+    assert_eq!(count(&rows[0], "rounds"), 8);
     assert!(rows[0]["notes"].contains("cut-off"), "{rows:?}");
 }
 
@@ -268,5 +279,109 @@ fn what_looks_wrong_is_pointed_out() {
     let text = write("bench.jsonl", &run.repeat(3));
     for expected in ["hardly any draft is accepted", "the same 1.02 tokens per pass in all 3", "prompts were random"] {
         assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+/// In pieces of any size, cut anywhere, the same comes out.
+#[test]
+fn pieces_do_not_matter() {
+    for name in ["vllm.log", "sglang.log", "llamacpp.log", "vllm-v1.prom", "trtllm-iterations.jsonl", "aiperf.json"] {
+        let bytes = std::fs::read(fixture(name)).unwrap();
+        let whole = pools(&bytes, bytes.len());
+        for size in [1, 7, 64, 1000] {
+            assert_eq!(pools(&bytes, size), whole, "{name} in pieces of {size}");
+        }
+    }
+}
+
+fn pools(bytes: &[u8], size: usize) -> Pools {
+    let mut reader = Reader::new(Options { reading: None, ..Options::default() });
+    bytes.chunks(size).for_each(|piece| reader.push(piece).unwrap());
+    reader.finish().unwrap()
+}
+
+/// Rounds drawn at a known alpha, printed as vLLM's counters and read again: intervals cover alpha and the mean as often as
+/// they say. Of 400 scrapes 20 misses are due; more than 37 have a chance of 0.02 % (binomial, 5 %).
+#[test]
+fn intervals_of_what_was_read_cover_what_was_drawn() {
+    let (mut alphas, mut laws, mut means) = (0, 0, 0);
+    for seed in 0..400_u64 {
+        let mut generator = Generator::from_seed(seed);
+        let alpha = 0.3 + 0.6 * generator.uniform();
+        let (k, rounds) = (1 + seed % 5, 300);
+        let mut passed = vec![0_u64; k as usize];
+        for _ in 0..rounds {
+            passed.iter_mut().take_while(|_| generator.uniform() < alpha).for_each(|count| *count += 1);
+        }
+        let found = found(&scrape(&passed, rounds), k);
+        let outside = |(low, high): (f64, f64), value: f64| u32::from(value < low || value > high);
+        let of = found.alpha.unwrap();
+        alphas += outside(of.wilson.unwrap(), alpha);
+        laws += outside(of.posterior.unwrap(), alpha);
+        let mean: f64 = (0..=k as i32).map(|power| alpha.powi(power)).sum();
+        let tokens = found.tokens_per_pass.unwrap();
+        means += outside((tokens.low, tokens.high), mean);
+    }
+    assert!(
+        [alphas, laws, means].iter().all(|missed| (5..=37).contains(missed)),
+        "{alphas}, {laws} and {means} of 400"
+    );
+}
+
+/// Counters as vLLM's V1 engine exposes them.
+fn scrape(passed: &[u64], rounds: u64) -> String {
+    let drafted = rounds * passed.len() as u64;
+    let mut text = format!("vllm:spec_decode_num_drafts_total{{engine=\"0\"}} {rounds}.0\n");
+    text += &format!("vllm:spec_decode_num_draft_tokens_total{{engine=\"0\"}} {drafted}.0\n");
+    text += &format!("vllm:spec_decode_num_accepted_tokens_total{{engine=\"0\"}} {}.0\n", passed.iter().sum::<u64>());
+    for (at, count) in passed.iter().enumerate() {
+        text += &format!(
+            "vllm:spec_decode_num_accepted_tokens_per_pos_total{{engine=\"0\",position=\"{at}\"}} {count}.0\n"
+        );
+    }
+    text
+}
+
+fn found(text: &str, k: u64) -> Findings {
+    let pools = pools(text.as_bytes(), text.len());
+    let (_, _, stated, pool) = pools.iter().next().unwrap();
+    assert_eq!(stated, Some(k));
+    findings(pool, stated, Confidence::USUAL)
+}
+
+/// The four conversions that people ask for most, and what is missing where it is.
+#[test]
+fn one_figure_in_every_definition() {
+    let folder = folder();
+    let with = |flags: &str| {
+        let args: Vec<&str> = ["convert"].into_iter().chain(flags.split(' ')).chain(["--format", "csv"]).collect();
+        run(folder.path(), &args)
+    };
+    let given = [
+        "--mean-length 2.55 --k 3",
+        "--without-bonus 1.55 --k 3",
+        "--v0-efficiency 0.6375 --k 3",
+        "--per-position 0.7,0.5,0.35",
+        "--sglang-rate 0.6375 --draft-tokens 4 --sglang-version 0.5.9",
+        "--sglang-rate 0.516666666666667 --draft-tokens 4 --sglang-version v0.5.11.post1",
+    ];
+    for flags in given {
+        let ran = with(flags);
+        assert_eq!(ran.code, 0, "{flags}: {}", ran.stderr);
+        let rows = rows(&ran.stdout);
+        let near = |column: &str, expected: f64| (number(&rows[0], column) - expected).abs() < 1e-9;
+        assert!(near("tokens_per_pass", 2.55) && near("emitted_per_verified", 0.6375), "{flags}: {rows:?}");
+        assert!(near("accepted_per_drafted", 1.55 / 3.0) && near("alpha", 0.704_377_394_115), "{flags}: {rows:?}");
+    }
+    for (flags, code, expected) in [
+        ("--mean-length 2.55", 2, "give --k"),
+        ("--rate 51.67 --k 3", 2, "0.5167 is meant"),
+        ("--mean-length 9 --k 3", 2, "1 to k + 1 are possible"),
+        ("--per-position 0.5,0.7", 2, "0.7"),
+        ("--sglang-rate 0.5 --draft-tokens 4 --sglang-version 0.5.3", 2, "from 0.5.4 on"),
+        ("--per-position 0.5,0.4 --k 3", 2, "2 positions"),
+    ] {
+        let ran = with(flags);
+        assert!(ran.code == code && ran.stderr.contains(expected), "{flags}: {} {}", ran.code, ran.stderr);
     }
 }

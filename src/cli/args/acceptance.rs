@@ -76,17 +76,14 @@ fn confidence(text: &str) -> Result<Confidence, String> {
 
 /// `30s`, `10m`, `1h`, or seconds alone.
 fn seconds(text: &str) -> Result<i64, String> {
-    let unit = text.chars().last().filter(char::is_ascii_alphabetic);
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
     let factor = match unit {
-        None | Some('s') => 1,
-        Some('m') => 60,
-        Some('h') => 3600,
-        Some(_) => 0,
+        "" | "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3600),
+        _ => None,
     };
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse::<i64>().ok();
-    let is_short = unit.map_or(0, char::len_utf8) + 1 <= text.len();
-    number
-        .and_then(|number| number.checked_mul(factor))
-        .filter(|seconds| *seconds > 0 && is_short)
-        .ok_or_else(|| "a time such as 30s, 10m or 1h is due".to_owned())
+    let seconds = factor.and_then(|factor| number.parse::<i64>().ok()?.checked_mul(factor));
+    seconds.filter(|seconds| *seconds > 0).ok_or_else(|| "a time such as 30s, 10m or 1h is due".to_owned())
 }

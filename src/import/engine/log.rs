@@ -45,7 +45,7 @@ impl Log {
         let known = [
             (Printout::SglangLog, self.sglang.k()),
             (Printout::VllmLog, self.vllm.k()),
-            (Printout::LlamaLog, self.llama.k()),
+            (Printout::LlamaLog, self.llama.most_positions()),
         ];
         known.into_iter().filter_map(|(format, k)| Some((format, k?))).collect()
     }

@@ -9,10 +9,13 @@ use crate::report::chart::spec::{Body, Chart, Heading};
 /// More lines than this cannot be told apart.
 const MOST: usize = 6;
 
+/// Points over minutes.
+type Points = Vec<(f64, f64)>;
+
 /// A chart of the sections of spans, if there are at least two spans.
 #[must_use]
 pub fn chart(sections: &[Section<'_>], title: &str, trust: &[String]) -> Option<Chart> {
-    let mut kinds: Vec<(Vec<String>, Vec<(f64, f64)>)> = Vec::new();
+    let mut kinds: Vec<(Vec<String>, Points)> = Vec::new();
     let spans = || sections.iter().filter_map(|section| section.group.span);
     let (first, last) = (spans().min()?, spans().max()?);
     if first == last {
@@ -35,7 +38,7 @@ pub fn chart(sections: &[Section<'_>], title: &str, trust: &[String]) -> Option<
     let (shared, kinds) = named(kinds);
     let highest = guides.iter().map(|guide| guide.to.1).fold(1.0, f64::max);
     let highest = kinds.iter().flat_map(|(_, points)| points).map(|(_, tokens)| *tokens).fold(highest, f64::max);
-    let joined = |points: &Vec<(f64, f64)>| -> Vec<Guide> {
+    let joined = |points: &Points| -> Vec<Guide> {
         points.windows(2).map(|pair| Guide { from: pair[0], to: pair[1], strong: false }).collect()
     };
     let began =
@@ -51,7 +54,7 @@ pub fn chart(sections: &[Section<'_>], title: &str, trust: &[String]) -> Option<
     };
     let end = (last - first) as f64 / 60.0;
     guides.extend(kinds.iter().flat_map(|(_, points)| joined(points)));
-    let kind = |(color, (name, points)): (usize, (String, Vec<(f64, f64)>))| Kind { name, color, points };
+    let kind = |(color, (name, points)): (usize, (String, Points))| Kind { name, color, points };
     let body = Scatter {
         x_label: "minutes".to_owned(),
         y_label: "tokens per pass".to_owned(),
@@ -75,7 +78,7 @@ fn words(section: &Section<'_>) -> Vec<String> {
 }
 
 /// Lines named by what not all of them share, and what they do.
-fn named(kinds: Vec<(Vec<String>, Vec<(f64, f64)>)>) -> (String, Vec<(String, Vec<(f64, f64)>)>) {
+fn named(kinds: Vec<(Vec<String>, Points)>) -> (String, Vec<(String, Points)>) {
     let in_all = |word: &String| kinds.iter().all(|(words, _)| words.contains(word));
     let shared: Vec<String> =
         kinds.first().map_or_else(Vec::new, |(words, _)| words.iter().filter(|word| in_all(word)).cloned().collect());

@@ -28,7 +28,7 @@ impl Llama {
     }
 
     /// The most positions that lines had.
-    pub(super) const fn k(&self) -> Option<u64> {
+    pub(super) const fn most_positions(&self) -> Option<u64> {
         self.positions
     }
 
