@@ -120,7 +120,7 @@ pub fn findings(pool: &Pool, stated: Option<u64>, confidence: Confidence) -> Fin
     let accepted = known(&pool.accepted_of_rounds, |pairs| pairs.first);
     let accepted = accepted.or_else(|| known(&pool.accepted_of_drafted, |pairs| pairs.first));
     let drafted = known(&pool.accepted_of_drafted, |pairs| pairs.second);
-    let (even, k) = length(pool, stated);
+    let (even, k) = pool.length(stated);
     let cumulative: Vec<f64> = match pool.position_rounds {
         rounds if rounds > 0.0 => pool.passed.iter().map(|passed| passed / rounds).collect(),
         _ => Vec::new(),
@@ -147,21 +147,7 @@ pub fn findings(pool: &Pool, stated: Option<u64>, confidence: Confidence) -> Fin
         one_alpha: one_alpha(&by_position),
         all_steps: known(&pool.steps, |pairs| pairs.first / pairs.second),
         even,
-        counts: counts(pool, even),
-    }
-}
-
-/// Whether all drafts have one length, and the one that counts say or that was stated.
-fn length(pool: &Pool, stated: Option<u64>) -> (Option<bool>, Option<u64>) {
-    let pairs = &pool.drafted_of_rounds;
-    if pairs.windows == 0 {
-        return (None, stated);
-    }
-    let mean = pairs.first / pairs.second;
-    let whole = (mean - mean.round()).abs() < 1e-9 * mean && mean >= 1.0;
-    match stated {
-        Some(k) => (Some((mean - k as f64).abs() < 1e-6 * mean.max(1.0)), Some(k)),
-        None => (Some(whole), whole.then(|| mean.round() as u64)),
+        counts: pool.counts(stated),
     }
 }
 
@@ -201,15 +187,6 @@ fn by_position(pool: &Pool, even: Option<bool>) -> Vec<(u64, u64)> {
     pool.passed.iter().zip(before).map(|(&passed, before)| (before.round() as u64, passed.round() as u64)).collect()
 }
 
-/// Counts for a scenario: of drafts of one length whose positions were counted.
-fn counts(pool: &Pool, even: Option<bool>) -> Option<Counts> {
-    if even != Some(true) || pool.position_rounds <= 0.0 || pool.traps.contains(&Trap::Tree) {
-        return None;
-    }
-    Counts::new(pool.passed.iter().map(|passed| passed.round() as u64).collect(), pool.position_rounds.round() as u64)
-        .ok()
-}
-
 /// The mean, and how sure it is.
 fn tokens(pool: &Pool, k: Option<u64>, confidence: Confidence) -> (Option<Estimate>, Option<Basis>) {
     let pairs = if pool.accepted_of_rounds.windows > 0 { &pool.accepted_of_rounds } else { &pool.lengths };
@@ -217,7 +194,7 @@ fn tokens(pool: &Pool, k: Option<u64>, confidence: Confidence) -> (Option<Estima
         return (None, None);
     }
     let of_rounds = pool.accepted_of_rounds.windows > 0;
-    let mean = pairs.first / pairs.second + if of_rounds { 1.0 } else { 0.0 };
+    let Some(mean) = pool.tokens_per_pass() else { return (None, None) };
     let with = |reach: f64| {
         let most = k.map_or(f64::INFINITY, |k| k as f64 + 1.0);
         Estimate { value: mean, low: (mean - reach).max(1.0), high: (mean + reach).min(most) }

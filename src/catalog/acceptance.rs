@@ -2,15 +2,16 @@
 
 mod by;
 mod measured;
+mod metrics;
 mod varied;
 
 use crate::catalog::load::Loader;
 use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
 use crate::catalog::values::{number, probability};
-use crate::catalog::workloads::Read;
+use crate::catalog::workloads;
 use crate::diagnostic::Diagnostic;
-use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Provenance};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Provenance, ReadOff};
 use crate::words::{AcceptanceKind, Word};
 
 const KEYS: Keys = Keys {
@@ -24,19 +25,20 @@ const KEYS: Keys = Keys {
         "beta",
         "markov",
         "trace",
+        "metrics",
         "ranks",
         "by_workload",
         "by_context",
         "proposing_share",
         "provenance",
     ],
-    later: &["metrics"],
+    later: &[],
 };
 /// Where an acceptance stands.
 #[derive(Clone, Copy)]
 pub(super) enum Context<'a> {
     /// A drafter's or a scenario's, with the workloads of the study.
-    Whole(&'a [Read]),
+    Whole(&'a [workloads::Read]),
     /// The same, where the workloads have mistakes of their own and nothing can be said of them.
     Unread,
     /// That of one workload, or of one context: a single process.
@@ -54,7 +56,8 @@ pub(super) fn acceptance(
     let proposing_share = fields.optional("proposing_share", probability);
     let provenance = fields.optional("provenance", provenance);
     hint_at_rate(node, problems);
-    let own = own(node, problems, loader, context);
+    let mut read_off = None;
+    let own = own(node, problems, loader, context, &mut read_off);
     let model = match context {
         Context::Whole(workloads) => by::of_service(node, problems, loader, workloads, own),
         Context::Unread => own?,
@@ -64,14 +67,24 @@ pub(super) fn acceptance(
         }
     }?;
     let (model, by_context) = model;
-    let provenance = provenance?.unwrap_or_default();
-    Some(Acceptance { model, by_context, proposing_share: proposing_share?, provenance })
+    let (from, read_off) = read_off.unzip();
+    let provenance = provenance?.or(from).unwrap_or_default();
+    Some(Acceptance { model, by_context, proposing_share: proposing_share?, provenance, read_off })
 }
+
+/// Where an acceptance was read off, and what it says beside the model.
+type Read = Option<(Provenance, ReadOff)>;
 
 /// The kind that an acceptance has, and what it is at longer contexts; nothing in it is `Some(None)`.
 type Own = (AcceptanceModel, Vec<AtContext>);
 
-fn own(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>, context: Context<'_>) -> Option<Option<Own>> {
+fn own(
+    node: &Node,
+    problems: &mut Problems,
+    loader: &mut Loader<'_>,
+    context: Context<'_>,
+    read: &mut Read,
+) -> Option<Option<Own>> {
     let kinds: Vec<&str> = AcceptanceKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let (kind, inner) = match kind_key(node, &kinds, problems)? {
         KindKey::One(kind) => (kind, node.get(kind)?),
@@ -82,7 +95,13 @@ fn own(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>, context: C
                 .report(found.hint("such as iid = { alpha = [0.6, 0.8] }, or mean_length = { tokens = 2.3, k = 3 }"));
         }
     };
-    let model = model(kind, inner, problems, loader)?;
+    let model = if kind == AcceptanceKind::Metrics.as_str() {
+        let (model, from, of) = metrics::metrics(inner, problems, loader)?;
+        *read = Some((from, of));
+        model
+    } else {
+        model(kind, inner, problems, loader)?
+    };
     if matches!(context, Context::OneOfMany) && by::is_axis(&model) {
         return problems.report(by::no_axis(inner));
     }

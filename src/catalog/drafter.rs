@@ -119,6 +119,15 @@ fn drafter(
         // Its recording says how many rounds propose.
         acceptance.proposing_share = Some(Probability::nearest(trace.proposing_share()));
     }
+    if let (true, None, Some(of)) = (source.looks_up(), acceptance.proposing_share, acceptance.read_off) {
+        let Some(share) = of.drafting_share else {
+            let message = format!("`{}`: engines do not count rounds in which nothing was looked up", node.path);
+            let place = node.at(&["acceptance"]).unwrap_or(node).place.clone();
+            let hint = "give acceptance.proposing_share: of all decode steps, those that drafted something";
+            return problems.report(Diagnostic::error("missing-key", message).at(&place).hint(hint));
+        };
+        acceptance.proposing_share = Some(share);
+    }
     if let Some(found) = wrong_together(&source, tree.as_ref(), &acceptance, node) {
         return problems.report(found);
     }

@@ -21,6 +21,15 @@ pub struct Acceptance {
     pub proposing_share: Option<Probability>,
     /// Where the figures come from, as the scenario's author says.
     pub provenance: Provenance,
+    /// Read off an engine's output: rounds without a draft are not in it.
+    pub read_off: Option<ReadOff>,
+}
+
+/// What an engine's output says beside the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadOff {
+    /// Of all decode steps, those that drafted, where the output counts both.
+    pub drafting_share: Option<Probability>,
 }
 
 /// Acceptance at one context.
@@ -288,7 +297,7 @@ impl Acceptance {
     /// A model that holds at every context, whose source is not stated.
     #[must_use]
     pub fn of(model: AcceptanceModel) -> Self {
-        Self { model, by_context: Vec::new(), proposing_share: None, provenance: Provenance::default() }
+        Self { model, by_context: Vec::new(), proposing_share: None, provenance: Provenance::default(), read_off: None }
     }
 
     /// Whether it says more of some contexts than of others.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::domain::acceptance::Counts;
 use crate::words::{Printout, Trap};
 
 /// A moment as logs print it. Some leave the year out.
@@ -197,6 +198,45 @@ impl Pool {
         for &Alike { drafted, accepted, rounds } in &window.alike {
             *self.alike.entry((drafted, accepted)).or_default() += rounds;
         }
+    }
+
+    /// Whether all drafts have one length, and the draft length: as stated, or the one that they have.
+    #[must_use]
+    pub fn length(&self, stated: Option<u64>) -> (Option<bool>, Option<u64>) {
+        let pairs = &self.drafted_of_rounds;
+        if pairs.windows == 0 {
+            return (None, stated);
+        }
+        let mean = pairs.first / pairs.second;
+        let whole = (mean - mean.round()).abs() < 1e-9 * mean && mean >= 1.0;
+        match stated {
+            Some(k) => (Some((mean - k as f64).abs() < 1e-6 * mean.max(1.0)), Some(k)),
+            None => (Some(whole), whole.then(|| mean.round() as u64)),
+        }
+    }
+
+    /// Counts by position, of drafts of one length.
+    #[must_use]
+    pub fn counts(&self, stated: Option<u64>) -> Option<Counts> {
+        if self.length(stated).0 != Some(true) || self.position_rounds <= 0.0 || self.traps.contains(&Trap::Tree) {
+            return None;
+        }
+        let accepted = self.passed.iter().map(|passed| passed.round() as u64).collect();
+        Counts::new(accepted, self.position_rounds.round() as u64).ok()
+    }
+
+    /// Tokens per pass, bonus included.
+    #[must_use]
+    pub fn tokens_per_pass(&self) -> Option<f64> {
+        let of = |pairs: &Pairs| (pairs.windows > 0 && pairs.second > 0.0).then(|| pairs.first / pairs.second);
+        of(&self.accepted_of_rounds).map(|accepted| 1.0 + accepted).or_else(|| of(&self.lengths))
+    }
+
+    /// Of all decode steps, those that drafted, where both are counted.
+    #[must_use]
+    pub fn drafting_share(&self) -> Option<f64> {
+        let (rounds, steps) = (&self.accepted_of_rounds, &self.steps);
+        (rounds.windows > 0 && steps.second > 0.0).then(|| (rounds.second / steps.second).min(1.0))
     }
 
     fn extend(&mut self, tokens: f64) {

@@ -30,6 +30,8 @@ const FENCED: &[(&str, &[&str])] = &[
     ("csv", &["report", "import"]),
     ("jiter", &["import"]),
     ("regex_lite", &["import"]),
+    ("aho_corasick", &["import"]),
+    ("memchr", &["import"]),
     ("plotters", &["report"]),
     ("png", &["report"]),
     ("clap", &["cli", "words", "main"]),

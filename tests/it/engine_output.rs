@@ -377,11 +377,49 @@ fn one_figure_in_every_definition() {
         ("--mean-length 2.55", 2, "give --k"),
         ("--rate 51.67 --k 3", 2, "0.5167 is meant"),
         ("--mean-length 9 --k 3", 2, "1 to k + 1 are possible"),
-        ("--per-position 0.5,0.7", 2, "0.7"),
+        ("--per-position 0.5,0.7", 2, "cumulative shares only fall"),
         ("--sglang-rate 0.5 --draft-tokens 4 --sglang-version 0.5.3", 2, "from 0.5.4 on"),
         ("--per-position 0.5,0.4 --k 3", 2, "2 positions"),
     ] {
         let ran = with(flags);
         assert!(ran.code == code && ran.stderr.contains(expected), "{flags}: {} {}", ran.code, ran.stderr);
     }
+}
+
+/// A scenario reads the file itself: the same as the counts in it; a drafter that looks drafts up needs to know how many rounds
+/// drafted, which the load beside the drafts tells.
+#[test]
+fn a_scenario_reads_what_engines_print() {
+    let folder = folder();
+    let write = |drafter: &str, metrics: &str| {
+        let text = format!(
+            "title = \"t\"\nhardware = \"h100-sxm5-80gb\"\ntarget = \"llama-3.1-8b\"\nengine = \"vllm\"\n[sweep]\nbatch = 1\n\
+             k = [2, 3]\ncontext = 1000\n[drafters.d]\n{drafter}\nacceptance.metrics = {{ {metrics} }}\n"
+        );
+        std::fs::write(folder.path().join("s.toml"), text).unwrap();
+        run(folder.path(), &["sweep", "--scenario", "s.toml", "--write", "none", "--format", "csv"])
+    };
+    for name in ["vllm-v1.prom", "vllm.log", "vllm-bench.json", "no-acceptance.json"] {
+        std::fs::copy(fixture(name), folder.path().join(name)).unwrap();
+    }
+    let eagle = "eagle = { version = 3 }";
+    let ran = write(eagle, "file = \"vllm-v1.prom\"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let swept = rows(&ran.stdout);
+    assert_eq!((swept[1]["tokens_per_pass"].as_str(), swept[1]["acceptance"].as_str()), ("2.55", "counts"));
+    assert!((number(&swept[0], "tokens_per_pass") - 2.2).abs() < 1e-12);
+    assert!(ran.stderr.contains("read off vllm-v1.prom (vllm-counters)"), "{}", ran.stderr);
+    // Its log holds two engines' words.
+    let several = write(eagle, "file = \"vllm.log\"");
+    assert!(several.code == 3 && several.stderr.contains("it tells of several"), "{}", several.stderr);
+    assert_eq!(write(eagle, "file = \"vllm.log\", form = \"vllm-log\"").code, 0);
+    let gone = write(eagle, "file = \"no-such.log\"");
+    assert!(gone.code == 3 && gone.stderr.contains("there is no such file"), "{}", gone.stderr);
+    let nothing = write(eagle, "file = \"no-acceptance.json\"");
+    assert!(nothing.code == 3 && nothing.stderr.contains("nothing in it says"), "{}", nothing.stderr);
+    let looked_up = write("ngram = {}", "file = \"vllm-v1.prom\"");
+    assert!(looked_up.code == 3 && looked_up.stderr.contains("proposing_share"), "{}", looked_up.stderr);
+    // 2550 tokens in 1000 decode steps, all of which drafted: 2.55 over all of them.
+    let steps = write("ngram = {}", "file = \"vllm-bench.json\"");
+    assert_eq!(rows(&steps.stdout)[1]["tokens_per_pass"], "2.55", "{}", steps.stderr);
 }

@@ -139,6 +139,16 @@ fn its_trees_and_its_figures_on_acceptance_are_what_comes_out() {
 }
 
 #[test]
+fn its_reading_of_counters_is_what_comes_out() {
+    let folder = folder();
+    let readme = readme();
+    let scrape = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/engines/vllm-v1.prom");
+    let ran = run_well(folder.path(), &["acceptance", scrape.to_str().unwrap()]);
+    let block = block_of(&readme, "vLLM counters");
+    assert!(block.lines().count() > 10 && block.lines().all(|line| ran.stdout.contains(line)), "{}", ran.stdout);
+}
+
+#[test]
 fn its_acceptance_by_context_and_workload_can_be_read() {
     let folder = folder();
     let readme = readme();
