@@ -68,6 +68,9 @@ fn read(args: &AcceptanceArgs) -> Result<Pools, Error> {
         by_rank: args.by.contains(&Apart::Rank),
         span: args.by.contains(&Apart::Time).then_some(args.span),
     };
+    if args.since.is_some() && args.files.len() > 1 {
+        return Err(Error::Usage("--since goes with one FILE: which of several it precedes is not told".to_owned()));
+    }
     if let Some(since) = &args.since {
         let mut reader = Reader::new(Options { reading: args.from, ..Options::default() });
         pieces(since, args.quiet, &mut reader)?;

@@ -29,13 +29,13 @@ impl Sglang {
             return false;
         }
         // Ranks of one tensor-parallel group print the same.
-        if line.contains(" TP") && !line.contains(" TP0") {
+        if rank(line, " TP").is_some_and(|rank| rank != "0") {
             return true;
         }
         let weight = number(line, "#running-req:").filter(|running| *running > 0.0).unwrap_or(1.0);
         let mut window =
             Window { at: find(line), traps: vec![Trap::WeighedByRequests], ..Window::of(Printout::SglangLog) };
-        window.group.rank = rank(line);
+        window.group.rank = rank(line, " DP");
         if length.is_finite() && length >= 1.0 {
             if let Some(rate) = number(line, "accept rate:").filter(|rate| rate.is_finite()) {
                 let (old, new) = widths(length, rate);
@@ -72,9 +72,9 @@ fn widths(length: f64, rate: f64) -> (Vec<usize>, Vec<usize>) {
     (old, new)
 }
 
-/// The data-parallel rank in a line's brackets.
-fn rank(line: &str) -> Option<String> {
-    let at = line.find(" DP")? + 3;
+/// The number after a word in a line's brackets, such as the 1 of `DP1`.
+fn rank(line: &str, word: &str) -> Option<String> {
+    let at = line.find(word)? + word.len();
     let digits: String = line[at..].chars().take_while(char::is_ascii_digit).collect();
     (!digits.is_empty()).then_some(digits)
 }
