@@ -52,6 +52,14 @@ pub enum NoConversion {
     /// No chances by position.
     #[error(transparent)]
     NotACurve(#[from] NotACurve),
+    /// Fewer drafts than levels.
+    #[error("{drafts} drafts do not fill {k} levels")]
+    TooFew {
+        /// Drafts of a round.
+        drafts: u64,
+        /// Levels asked for.
+        k: u64,
+    },
     /// A verification of one token drafts nothing.
     #[error("{0} verified tokens leave no draft: the root is one of them")]
     NoDrafts(u64),
@@ -76,6 +84,10 @@ pub struct Converted {
     pub law: Accepted,
     /// Whether they were given.
     pub by_position: bool,
+    /// Whether alpha was.
+    pub is_alpha: bool,
+    /// Whether verified tokens were taken for a chain, since no levels were given.
+    pub is_chain_assumed: bool,
 }
 
 /// A figure in every definition; k is needed but for rates by position and SGLang's rate, of which it is the width less the
@@ -105,14 +117,21 @@ pub fn convert(given: &Given, k: Option<u64>) -> Result<Converted, NoConversion>
         Given::WithoutBonus(accepted) => of_mean(1.0 + accepted, known()?, known()?),
         Given::Rate(rate) => of_mean(1.0 + share(*rate)? * known()? as f64, known()?, known()?),
         Given::Efficiency(rate) => of_mean(share(*rate)? * (known()? as f64 + 1.0), known()?, known()?),
-        Given::Alpha(alpha) => of_law(Accepted::iid(*alpha, known()?), false),
+        Given::Alpha(alpha) => {
+            let of = of_law(Accepted::iid(*alpha, known()?), false)?;
+            Ok(Converted { alpha: *alpha, is_alpha: true, ..of })
+        }
         Given::Cumulative(shares) => of_law(along(&Curve::cumulative(shares)?), true),
         Given::Conditional(chances) => of_law(along(&Curve::conditional(chances)?), true),
         Given::Sglang { rate, width, with_bonus } => {
             let drafts = width.checked_sub(1).filter(|drafts| *drafts > 0).ok_or(NoConversion::NoDrafts(*width))?;
+            if let Some(k) = k.filter(|k| *k > drafts) {
+                return Err(NoConversion::TooFew { drafts, k });
+            }
             let rate = share(*rate)?;
             let tokens = if *with_bonus { rate * *width as f64 } else { 1.0 + rate * drafts as f64 };
-            of_mean(tokens, k.unwrap_or(drafts), drafts)
+            let of = of_mean(tokens, k.unwrap_or(drafts), drafts)?;
+            Ok(Converted { is_chain_assumed: k.is_none(), ..of })
         }
     }
 }
@@ -134,7 +153,19 @@ fn of_law(law: Accepted, by_position: bool) -> Result<Converted, NoConversion> {
 
 fn of(tokens: f64, k: u64, drafts: u64, alpha: Probability, law: Accepted, by_position: bool) -> Converted {
     let rate = (tokens - 1.0) / drafts as f64;
-    Converted { k, drafts, tokens, rate, per_verified: tokens / (drafts as f64 + 1.0), alpha, law, by_position }
+    let per_verified = tokens / (drafts as f64 + 1.0);
+    Converted {
+        k,
+        drafts,
+        tokens,
+        rate,
+        per_verified,
+        alpha,
+        law,
+        by_position,
+        is_alpha: false,
+        is_chain_assumed: false,
+    }
 }
 
 #[cfg(test)]
@@ -172,5 +203,7 @@ mod tests {
         assert!(matches!(convert(&Given::MeanLength(4.5), Some(3)), Err(NoConversion::Impossible(_))));
         let one = Given::Sglang { rate: 0.5, width: 1, with_bonus: false };
         assert_eq!(convert(&one, None), Err(NoConversion::NoDrafts(1)));
+        let few = Given::Sglang { rate: 0.5, width: 4, with_bonus: false };
+        assert_eq!(convert(&few, Some(4)), Err(NoConversion::TooFew { drafts: 3, k: 4 }));
     }
 }

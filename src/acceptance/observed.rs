@@ -117,8 +117,8 @@ pub struct Findings {
 pub fn findings(pool: &Pool, stated: Option<u64>, confidence: Confidence) -> Findings {
     let known = |pairs: &Pairs, of: fn(&Pairs) -> f64| (pairs.windows > 0).then(|| of(pairs));
     let rounds = known(&pool.accepted_of_rounds, |pairs| pairs.second);
-    let accepted = known(&pool.accepted_of_rounds, |pairs| pairs.first);
-    let accepted = accepted.or_else(|| known(&pool.accepted_of_drafted, |pairs| pairs.first));
+    let more = pool.accepted_of_drafted.windows > pool.accepted_of_rounds.windows;
+    let accepted = known(if more { &pool.accepted_of_drafted } else { &pool.accepted_of_rounds }, |pairs| pairs.first);
     let drafted = known(&pool.accepted_of_drafted, |pairs| pairs.second);
     let (even, k) = pool.length(stated);
     let cumulative: Vec<f64> = match pool.position_rounds {
@@ -195,10 +195,12 @@ fn tokens(pool: &Pool, k: Option<u64>, confidence: Confidence) -> (Option<Estima
     }
     let of_rounds = pool.accepted_of_rounds.windows > 0;
     let Some(mean) = pool.tokens_per_pass() else { return (None, None) };
-    let with = |reach: f64| {
-        let most = k.map_or(f64::INFINITY, |k| k as f64 + 1.0);
-        Estimate { value: mean, low: (mean - reach).max(1.0), high: (mean + reach).min(most) }
-    };
+    let most = k.map_or(f64::INFINITY, |k| k as f64 + 1.0);
+    let with = |reach: f64| Estimate { value: mean, low: (mean - reach).max(1.0), high: (mean + reach).min(most) };
+    // A mean that drafts of this length cannot bring has no interval.
+    if mean > most + 1e-9 || mean < 1.0 {
+        return (Some(Estimate { value: mean, low: mean, high: mean }), None);
+    }
     if pairs.windows >= ENOUGH_WINDOWS {
         return (Some(with(spread(pairs, confidence))), Some(Basis::Windows));
     }

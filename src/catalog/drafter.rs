@@ -9,7 +9,7 @@ use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
 use crate::catalog::shape::tree;
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number};
 use crate::diagnostic::Diagnostic;
-use crate::domain::acceptance::{Acceptance, AcceptanceModel};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, Length};
 use crate::domain::drafter::{CostRatio, DraftSource, Drafter, HeadSource};
 use crate::domain::head::{EAGLE3_VOCAB, Head, MEDUSA_HEADS};
 use crate::domain::model::Model;
@@ -127,6 +127,13 @@ fn drafter(
             return problems.report(Diagnostic::error("missing-key", message).at(&place).hint(hint));
         };
         acceptance.proposing_share = Some(share);
+    }
+    if let (Some(tree), Some(_), AcceptanceModel::Counts(counts)) = (&tree, acceptance.read_off, &acceptance.model)
+        && counts.accepted().len() as u64 == tree.depth()
+    {
+        // What was printed with this tree is its own mean: positions are its levels.
+        let tokens = 1.0 + counts.curve().survival().iter().sum::<f64>();
+        acceptance.model = Length::new(tree.depth(), tokens).map_or(acceptance.model, AcceptanceModel::MeanLength);
     }
     if let Some(found) = wrong_together(&source, tree.as_ref(), &acceptance, node) {
         return problems.report(found);

@@ -21,6 +21,8 @@ pub struct Group {
     pub model: Option<String>,
     /// The rank or engine, where there is one.
     pub rank: Option<String>,
+    /// The file; set where files are kept apart.
+    pub file: Option<String>,
     /// Start of a span of time, in seconds; set where spans are asked for.
     pub span: Option<i64>,
 }
@@ -68,6 +70,39 @@ pub struct Window {
 }
 
 impl Window {
+    /// The same without what cannot be: figures that are negative or no numbers, more accepted than drafted, positions that rise.
+    #[must_use]
+    pub fn checked(mut self) -> Self {
+        let mut wrong = false;
+        let mut sound = |figure: &mut Option<f64>| {
+            if figure.is_some_and(|figure| !figure.is_finite() || figure < 0.0) {
+                (*figure, wrong) = (None, true);
+            }
+        };
+        let figures = [&mut self.rounds, &mut self.drafted, &mut self.accepted, &mut self.independent];
+        figures.into_iter().for_each(&mut sound);
+        let most = |more: Option<f64>, less: Option<f64>| {
+            more.zip(less).is_some_and(|(more, less)| more > less * (1.0 + 1e-9))
+        };
+        if most(self.accepted, self.drafted) || most(self.rounds, self.drafted) {
+            (self.rounds, wrong) = (None, true);
+        }
+        let before = std::iter::once(self.rounds.unwrap_or(f64::INFINITY)).chain(self.passed.iter().copied());
+        // Rates are printed to three digits.
+        let rises = |(here, before): (&f64, f64)| {
+            !here.is_finite() || *here < 0.0 || *here > before + 0.001 * before.max(1000.0)
+        };
+        if self.passed.iter().zip(before).any(rises) {
+            self.passed.clear();
+            self.alike.clear();
+            wrong = true;
+        }
+        if wrong {
+            self.traps.push(Trap::Contradiction);
+        }
+        self
+    }
+
     /// One that says nothing yet.
     #[must_use]
     pub fn of(format: Printout) -> Self {
@@ -111,6 +146,11 @@ impl Pairs {
         self.squares.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
     }
 }
+
+/// Fewer tokens per pass than this are as good as none accepted.
+const HARDLY_ANY: f64 = 1.05;
+/// Windows that must agree to the last digit before that looks forced.
+const MANY_ALIKE: u64 = 3;
 
 /// What windows of one format, group and draft length come to: counts are added, rates never averaged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -232,6 +272,30 @@ impl Pool {
         of(&self.accepted_of_rounds).map(|accepted| 1.0 + accepted).or_else(|| of(&self.lengths))
     }
 
+    /// What looks wrong: hardly any accepted, or the same in every window.
+    #[must_use]
+    pub fn suspects(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.tokens_per_pass().is_some_and(|tokens| tokens < HARDLY_ANY) {
+            lines.push(
+                "suspect: hardly any draft is accepted. A head of another model, random prompts, a broken template or the wrong \
+                 hidden states look like this"
+                    .to_owned(),
+            );
+        }
+        if let (Some((least, most)), true) = (self.extremes, self.windows >= MANY_ALIKE)
+            && most - least <= 1e-9 * most
+        {
+            lines.push(format!(
+                "suspect: the same {least} tokens per pass in all {} windows. Simulated or forced acceptance looks like this \
+                 (SGLANG_SIMULATE_ACC_LEN, TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS, synthetic rejection sampling), and so does \
+                 a log that was copied",
+                self.windows
+            ));
+        }
+        lines
+    }
+
     /// Of all decode steps, those that drafted, where both are counted.
     #[must_use]
     pub fn drafting_share(&self) -> Option<f64> {
@@ -293,10 +357,11 @@ impl Pools {
         self.0.entry((window.format, group, window.k)).or_default().add(window);
     }
 
-    /// Adds what another reading holds.
-    pub fn absorb(&mut self, other: Self) {
-        for (key, pool) in other.0 {
-            self.0.entry(key).or_default().absorb(&pool);
+    /// Adds what another reading holds, as that of a file where files are kept apart.
+    pub fn absorb(&mut self, other: Self, file: Option<&str>) {
+        for ((format, mut group, k), pool) in other.0 {
+            group.file = file.map(str::to_owned);
+            self.0.entry((format, group, k)).or_default().absorb(&pool);
         }
     }
 
@@ -309,7 +374,10 @@ impl Pools {
             .map(|(_, group, _)| group.clone())
             .collect();
         for group in open {
-            if let Some(pool) = self.0.remove(&(format, group.clone(), None)) {
+            if let Some(mut pool) = self.0.remove(&(format, group.clone(), None)) {
+                if format == Printout::SglangLog {
+                    pool.traps.insert(Trap::ChainAssumed);
+                }
                 self.0.entry((format, group, Some(k))).or_default().absorb(&pool);
             }
         }

@@ -10,12 +10,13 @@ mod log;
 mod scan;
 pub mod stamp;
 
+use crate::diagnostic::visible;
 use crate::domain::observed::{Pools, Window};
 use crate::import::engine::counters::Counters;
 use crate::import::engine::documents::Documents;
 use crate::import::engine::lines::Lines;
 use crate::import::engine::log::Log;
-use crate::import::engine::stamp::Bounds;
+use crate::import::engine::stamp::{Bounds, Years};
 use crate::words::{Printout, Reading, Trap};
 
 pub use crate::import::engine::counters::Scrape;
@@ -49,6 +50,12 @@ pub enum Unreadable {
     /// No text.
     #[error("it is no text: it holds a zero byte")]
     Binary,
+    /// Two bytes for each letter.
+    #[error("it is UTF-16: save it as UTF-8")]
+    Utf16,
+    /// Counters have no moments.
+    #[error("counters bear no moment: --after and --before choose lines of a log")]
+    Timeless,
     /// Compressed.
     #[error("it is compressed: unpack it first")]
     Compressed,
@@ -76,9 +83,16 @@ pub struct Reader {
     waiting: Vec<u8>,
     form: Option<Form>,
     any: bool,
-    /// Windows out of bounds.
-    outside: u64,
+    /// What windows come to.
+    taken: Taken,
+}
+
+/// Windows within bounds, and how many were not.
+#[derive(Debug, Default)]
+struct Taken {
     pools: Pools,
+    outside: u64,
+    years: Years,
 }
 
 #[derive(Debug)]
@@ -92,7 +106,7 @@ impl Reader {
     /// A reader that has read nothing.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, waiting: Vec::new(), form: None, any: false, outside: 0, pools: Pools::default() }
+        Self { options, waiting: Vec::new(), form: None, any: false, taken: Taken::default() }
     }
 
     /// Reads the next piece.
@@ -123,20 +137,20 @@ impl Reader {
         }
         let settled = self.end()?;
         for (format, k) in settled {
-            self.pools.settle(format, k);
+            self.taken.pools.settle(format, k);
         }
-        if self.pools.is_empty() && self.outside == 0 {
+        if self.taken.pools.is_empty() && self.taken.outside == 0 {
             return Err(Unreadable::Unknown(
                 "no counter, log line or key of vLLM, SGLang, TensorRT-LLM, llama.cpp, aiperf or guidellm was found"
                     .to_owned(),
             ));
         }
-        Ok(self.pools)
+        Ok(self.taken.pools)
     }
 
     /// Reads what waited for more, and tells draft lengths that were known late.
     fn end(&mut self) -> Result<Vec<(Printout, u64)>, Unreadable> {
-        let mut sink = sink(&mut self.pools, &mut self.outside, &self.options);
+        let mut sink = sink(&mut self.taken, &self.options);
         Ok(match self.form.take() {
             Some(Form::Log(lines)) => lines.finish(&mut sink).end(&mut sink),
             Some(Form::Counters(lines)) => {
@@ -172,12 +186,19 @@ impl Reader {
         if waiting.starts_with(&[0x1f, 0x8b]) || waiting.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
             return Err(Unreadable::Compressed);
         }
+        if waiting.starts_with(&[0xff, 0xfe]) || waiting.starts_with(&[0xfe, 0xff]) {
+            return Err(Unreadable::Utf16);
+        }
         if waiting.contains(&0) {
             return Err(Unreadable::Binary);
         }
         let reading = self.options.reading.unwrap_or_else(|| told(&waiting));
         if self.options.since.is_some() && reading != Reading::Prometheus {
             return Err(Unreadable::NoCounters(if reading == Reading::Log { "a log" } else { "JSON" }));
+        }
+        let bounds = self.options.bounds;
+        if reading == Reading::Prometheus && (bounds.after.is_some() || bounds.before.is_some()) {
+            return Err(Unreadable::Timeless);
         }
         let k = self.options.k;
         self.form = Some(match reading {
@@ -189,7 +210,7 @@ impl Reader {
     }
 
     fn read(&mut self, bytes: &[u8]) -> Result<(), Unreadable> {
-        let mut sink = sink(&mut self.pools, &mut self.outside, &self.options);
+        let mut sink = sink(&mut self.taken, &self.options);
         match &mut self.form {
             Some(Form::Log(lines)) => lines.push(bytes, &mut sink),
             Some(Form::Counters(lines)) => lines.push(bytes, &mut sink),
@@ -201,27 +222,31 @@ impl Reader {
 }
 
 /// Takes windows within bounds, by spans where they are asked for.
-fn sink<'a>(pools: &'a mut Pools, outside: &'a mut u64, options: &'a Options) -> impl FnMut(Window) + 'a {
+fn sink<'a>(taken: &'a mut Taken, options: &'a Options) -> impl FnMut(Window) + 'a {
     move |mut window: Window| {
         if !options.bounds.hold(window.at) {
-            *outside += 1;
+            taken.outside += 1;
             return;
         }
+        window.group.model = window.group.model.map(|model| visible(&model));
+        window.group.rank = window.group.rank.map(|rank| visible(&rank));
+        window.at = window.at.map(|at| taken.years.rising(at));
+        window.k = window.k.or(options.k);
         if let (Some(span), Some(at)) = (options.span, window.at) {
             window.group.span = Some(at.seconds.div_euclid(span) * span);
         }
-        pools.add(&window, options.by_rank);
+        taken.pools.add(&window.checked(), options.by_rank);
     }
 }
 
-/// The form of a text, by its beginning.
+/// The form of a text, by its beginning. Lines of a log may begin with a moment in brackets.
 fn told(beginning: &[u8]) -> Reading {
     let beginning = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
-    if scan::has_needle(beginning) {
-        return Reading::Log;
-    }
-    match beginning.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{' | b'[') => Reading::Json,
+    let mut first = beginning.iter().filter(|byte| !byte.is_ascii_whitespace());
+    match (first.next(), first.next()) {
+        (Some(b'{'), Some(b'"' | b'}') | None) | (Some(b'['), Some(b'{' | b'[' | b'"' | b']') | None) => Reading::Json,
+        (Some(b'"'), Some(b'{')) => Reading::Json,
+        _ if scan::has_needle(beginning) => Reading::Log,
         _ if counters::has_counter(beginning) => Reading::Prometheus,
         _ => Reading::Log,
     }

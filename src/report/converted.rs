@@ -37,13 +37,21 @@ fn definitions(of: &Converted) -> Vec<(&'static str, &'static str, f64, &'static
     ]
 }
 
+/// Nine digits are more than any print has.
+fn nine(value: f64) -> String {
+    shortest((value * 1e9).round() / 1e9)
+}
+
 /// The line that a scenario takes.
 fn scenario(of: &Converted) -> String {
     if of.by_position {
-        let shares: Vec<String> = of.law.survival().iter().map(|share| shortest(*share)).collect();
+        let shares: Vec<String> = of.law.survival().iter().map(|share| nine(*share)).collect();
         return format!("acceptance.per_position = {{ cumulative = [{}] }}", shares.join(", "));
     }
-    format!("acceptance.mean_length = {{ tokens = {}, k = {} }}", shortest((of.tokens * 1e9).round() / 1e9), of.k)
+    if of.is_alpha {
+        return format!("acceptance.iid = {{ alpha = {} }}", shortest(of.alpha.get()));
+    }
+    format!("acceptance.mean_length = {{ tokens = {}, k = {} }}", nine(of.tokens), of.k)
 }
 
 /// What people read.
@@ -75,6 +83,9 @@ pub fn text(of: &Converted, style: Style) -> String {
         "not known: rounds without a draft, which none of these count; how sure the figure is, which needs counts"
             .to_owned(),
     );
+    if of.is_chain_assumed {
+        notes.push(format!("taken for a chain of {} drafts: of a tree --k gives the levels (SGLang's steps)", of.k));
+    }
     if of.drafts > of.k {
         notes.push(format!("a tree: {} drafts on {} levels; alpha is that of a level", of.drafts, of.k));
     }

@@ -3,7 +3,7 @@
 //! Equal manifests mean equal results, so neither time, folder nor number of threads is in it.
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Curve, Length, OfWorkload};
 use crate::domain::axis::{Axis, AxisValue, Described};
@@ -67,9 +67,27 @@ pub fn bytes(manifest: &Value) -> Vec<u8> {
 }
 
 fn input(input: &Input<'_>) -> Value {
-    let digest = Sha256::digest(input.text.as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    json!({ "kind": input.kind, "id": input.id, "sha256": hex })
+    let mut digest = Digest::default();
+    digest.update(input.text.as_bytes());
+    digest.input(input.kind, input.id)
+}
+
+/// The digest of an input that comes in pieces.
+#[derive(Clone, Debug, Default)]
+pub struct Digest(Sha256);
+
+impl Digest {
+    /// The next piece.
+    pub fn update(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// The input's entry in a manifest.
+    #[must_use]
+    pub fn input(self, kind: &str, id: &str) -> Value {
+        let hex: String = self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        json!({ "kind": kind, "id": id, "sha256": hex })
+    }
 }
 
 fn assumptions(scenario: &Scenario) -> Vec<String> {

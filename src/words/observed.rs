@@ -99,6 +99,10 @@ words!(
         Contradiction = "contradiction",
         /// The input ends in the middle.
         CutOff = "cut-off",
+        /// The draft length is that of a chain.
+        ChainAssumed = "chain-assumed",
+        /// Nothing was there to subtract.
+        NothingEarlier = "nothing-earlier",
         /// Drafts form trees: more of them than levels.
         Tree = "tree",
         /// Other values of a series that came twice were passed over.
@@ -117,3 +121,68 @@ words!(
         Json = "json",
     }
 );
+
+impl Trap {
+    /// What it means, for people.
+    #[must_use]
+    pub const fn told(self) -> &'static str {
+        match self {
+            Self::Cumulative => {
+                "counted since the server started, warm-up included: take two scrapes and subtract them with --since"
+            }
+            Self::Gauge => {
+                "a gauge shows the last interval only, and scrapes of it cannot be weighed: prefer counters, a log or requests"
+            }
+            Self::PositionIndependent => {
+                "V0 counts a draft as accepted that would have been although one before it was rejected: its rate is no share of drafts \
+                 that came out. Tokens per pass follow from emitted tokens, if every draft had length k"
+            }
+            Self::LastLine => "sums since the start: the last line of the input counts",
+            Self::BonusLeftOut => "this version prints the mean length without the bonus token; here it is with it",
+            Self::Rounded => "rounds and positions follow from drafts over k and from rates of three digits",
+            Self::VariedDrafts => {
+                "drafts differ in length: a rate at a position mixes what was rejected with what was not drafted"
+            }
+            Self::RoundsInferred => {
+                "rounds are not printed: they are the decode steps, one for each token that is no accepted draft"
+            }
+            Self::RateWithBonus => {
+                "SGLang up to 0.5.10 prints a rate that counts the bonus token and the root: here it is accepted over drafted"
+            }
+            Self::WeighedByRequests => {
+                "lines are weighed by running requests, each standing for as many decode steps: SGLang prints no counts"
+            }
+            Self::EndsOfOutputs => {
+                "accepted drafts follow from completion tokens, which hold the first token and are cut at the end: biased for short outputs"
+            }
+            Self::Unweighed => "a mean over requests or ranks, in which short ones count as much as long ones",
+            Self::OtherTraffic => {
+                "the difference of two scrapes: warm-up and whatever else the server did in between are in it"
+            }
+            Self::ItlPerChunk => {
+                "ITL is the gap between chunks of several tokens, not the time of one: compare TPOT with a run without speculation"
+            }
+            Self::Reconstructed => {
+                "the tool reconstructs drafts and rounds from output tokens and iterations: good to about a token a request"
+            }
+            Self::Proxy => "tokens of a streamed chunk stand for tokens of a round: engines may join or split chunks",
+            Self::RandomPrompts => "suspect: prompts were random, and acceptance on them says nothing of real ones",
+            Self::Restarted => "counters fell: the server restarted, and what it counted before the restart is missing",
+            Self::Diffusion => "lines of diffusion models were passed over: they tell of no drafts",
+            Self::Contradiction => {
+                "positions do not add up to the accepted drafts: counters of different moments or engines"
+            }
+            Self::CutOff => "the input breaks off in the middle of a value: what came before it is counted",
+            Self::Tree => {
+                "drafts form a tree: more of them than levels, so that accepted over drafted cannot reach 1 and alpha is that of a level"
+            }
+            Self::ChainAssumed => {
+                "k is the verified tokens less the root, as of a chain; if drafts form a tree, --k gives its steps"
+            }
+            Self::NothingEarlier => {
+                "the earlier scrape holds nothing of this model and rank: all of it is counted, from the start on"
+            }
+            Self::Repeated => "a series came more than once: the last value counts",
+        }
+    }
+}

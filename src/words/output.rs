@@ -61,6 +61,8 @@ words!(
         Model = "model",
         /// Ranks or engines.
         Rank = "rank",
+        /// Files.
+        File = "file",
         /// Spans of time.
         Time = "time",
     }

@@ -16,7 +16,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 /// The rows of the CSV that a run prints, by column.
-fn rows(csv: &str) -> Vec<HashMap<String, String>> {
+pub(crate) fn rows(csv: &str) -> Vec<HashMap<String, String>> {
     let cells = |line: &str| -> Vec<String> {
         // Quoted cells hold commas.
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
@@ -38,12 +38,12 @@ fn of<'r>(rows: &'r [HashMap<String, String>], format: &str) -> &'r HashMap<Stri
     rows.iter().find(|row| row["format"] == format).expect(format)
 }
 
-fn number(row: &HashMap<String, String>, column: &str) -> f64 {
+pub(crate) fn number(row: &HashMap<String, String>, column: &str) -> f64 {
     row[column].parse().unwrap_or(f64::NAN)
 }
 
 /// A count, as it is written.
-fn count(row: &HashMap<String, String>, column: &str) -> u64 {
+pub(crate) fn count(row: &HashMap<String, String>, column: &str) -> u64 {
     row[column].parse().unwrap()
 }
 
@@ -65,7 +65,7 @@ fn every_form_says_what_it_holds() {
         ("llamacpp-timings.json", "llamacpp-timings", [100.0, 300.0, 155.0, 2.55], "3"),
         ("llamacpp.prom", "llamacpp-counters", [1000.0, 3000.0, 1550.0, 2.55], "3"),
         // Three generations of one request; the first prints no length.
-        ("llamacpp.log", "llamacpp-log", [200.0, 900.0, 310.0, 2.55], "3"),
+        ("llamacpp.log", "llamacpp-log", [200.0, 900.0, 465.0, 2.55], "3"),
         ("llamacpp.log", "llamacpp-statistics", [100.0, 300.0, 155.0, 2.55], "3"),
         ("aiperf.json", "aiperf", [1000.0, 3000.0, 1550.0, 2.55], "3"),
         ("itl-tokens.jsonl", "itl-tokens", [96.0, N, 243.0, 339.0 / 96.0], ""),
@@ -126,8 +126,12 @@ fn the_line_for_a_scenario_goes_into_one() {
 #[test]
 fn counts_are_added_up_and_models_are_not() {
     let folder = folder();
-    let both = read(&[&fixture("vllm-v1.prom"), &fixture("vllm-v1.prom")], &[]);
-    assert_eq!((both.len(), number(&both[0], "rounds")), (1, 2000.0));
+    let other = folder.path().join("other.prom");
+    std::fs::copy(fixture("vllm-v1.prom"), &other).unwrap();
+    let both = read(&[&fixture("vllm-v1.prom"), &other], &[]);
+    assert_eq!((both.len(), count(&both[0], "rounds")), (1, 2000));
+    let apart = read(&[&fixture("vllm-v1.prom"), &other], &["--by", "file"]);
+    assert!(apart.len() == 2 && apart.iter().any(|row| row["file"].ends_with("other.prom")), "{apart:?}");
     let ranks = read(&[&fixture("vllm-v1.prom")], &["--by", "rank"]);
     assert_eq!(ranks.iter().map(|row| number(row, "rounds")).collect::<Vec<_>>(), [600.0, 400.0]);
     let text = std::fs::read(fixture("vllm-v1.prom")).unwrap();
@@ -175,7 +179,7 @@ fn two_scrapes_are_subtracted() {
     assert!(log.code == 3 && log.stderr.contains("subtracted from counters only"), "{}", log.stderr);
 }
 
-const LINE: &str = "SpecDecoding metrics: Mean acceptance length: 2.55, Accepted throughput: 155.00 tokens/s, Drafted throughput: \
+pub(crate) const LINE: &str = "SpecDecoding metrics: Mean acceptance length: 2.55, Accepted throughput: 155.00 tokens/s, Drafted throughput: \
                     300.00 tokens/s, Accepted: 1550 tokens, Drafted: 3000 tokens, Per-position acceptance rate: 0.700, 0.500, 0.350, \
                     Avg Draft acceptance rate: 51.7%";
 
@@ -415,6 +419,17 @@ fn a_scenario_reads_what_engines_print() {
     assert_eq!(write(eagle, "file = \"vllm.log\", form = \"vllm-log\"").code, 0);
     let gone = write(eagle, "file = \"no-such.log\"");
     assert!(gone.code == 3 && gone.stderr.contains("there is no such file"), "{}", gone.stderr);
+    let other = write(eagle, "file = \"vllm-v1.prom\", k = 2");
+    assert!(other.code == 3 && other.stderr.contains("printed at k = 3"), "{}", other.stderr);
+    let since = write(eagle, "file = \"vllm-v1.prom\", since = \"vllm-v1.prom\"");
+    assert!(since.code == 3 && since.stderr.contains("tells no tokens per pass"), "{}", since.stderr);
+    let late =
+        write(eagle, "file = \"vllm.log\", form = \"vllm-log\", after = \"06-06 14:00\", before = \"06-06 15:00\"");
+    assert_eq!(late.code, 0, "{}", late.stderr);
+    assert!(write(eagle, "file = \"vllm.log\", after = \"noon\"").stderr.contains("a moment such as"));
+    // A tree's counts are its own mean.
+    let tree = write(&format!("{eagle}\nshape.tree = {{ steps = 3, topk = 2, nodes = 8 }}"), "file = \"vllm-v1.prom\"");
+    assert_eq!(rows(&tree.stdout)[0]["tokens_per_pass"], "2.55", "{}", tree.stderr);
     let nothing = write(eagle, "file = \"no-acceptance.json\"");
     assert!(nothing.code == 3 && nothing.stderr.contains("nothing in it says"), "{}", nothing.stderr);
     let looked_up = write("ngram = {}", "file = \"vllm-v1.prom\"");

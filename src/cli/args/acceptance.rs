@@ -42,9 +42,9 @@ pub struct AcceptanceArgs {
     /// Keep these apart, separated by commas; models always are.
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub by: Vec<Apart>,
-    /// Length of a span of --by time, such as 30s, 10m or 1h.
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = seconds)]
-    pub span: i64,
+    /// Length of a span of --by time, such as 30s, 10m, 1h or 1d [default: 1m].
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
+    pub span: Option<i64>,
     /// How sure intervals are.
     #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence, allow_negative_numbers = true)]
     pub confidence: Confidence,
@@ -74,7 +74,7 @@ fn confidence(text: &str) -> Result<Confidence, String> {
     Confidence::new(number).map_err(|error| error.to_string())
 }
 
-/// `30s`, `10m`, `1h`, or seconds alone.
+/// `30s`, `10m`, `1h`, `1d`, or seconds alone.
 fn seconds(text: &str) -> Result<i64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -82,8 +82,9 @@ fn seconds(text: &str) -> Result<i64, String> {
         "" | "s" => Some(1),
         "m" => Some(60),
         "h" => Some(3600),
+        "d" => Some(86_400),
         _ => None,
     };
     let seconds = factor.and_then(|factor| number.parse::<i64>().ok()?.checked_mul(factor));
-    seconds.filter(|seconds| *seconds > 0).ok_or_else(|| "a time such as 30s, 10m or 1h is due".to_owned())
+    seconds.filter(|seconds| *seconds > 0).ok_or_else(|| "a time such as 30s, 10m, 1h or 1d is due".to_owned())
 }

@@ -48,8 +48,8 @@ pub struct ConvertArgs {
     /// vLLM's V0 system efficiency, 0 to 1.
     #[arg(long, value_name = "SHARE", group = "given", allow_negative_numbers = true)]
     pub v0_efficiency: Option<f64>,
-    /// Drafts of each round; of a tree its levels.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..=1_000_000), allow_negative_numbers = true)]
+    /// Drafts of each round. Of a tree its levels, SGLang's steps: without it --draft-tokens stands for a chain.
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..=10_000), allow_negative_numbers = true)]
     pub k: Option<u64>,
     /// SGLang's number of draft tokens: verified tokens, the root included.
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..=1_000_000), requires = "sglang_rate", allow_negative_numbers = true)]
@@ -67,6 +67,9 @@ pub struct ConvertArgs {
 
 fn chance(text: &str) -> Result<Probability, String> {
     let number: f64 = text.trim().parse().map_err(|_| "a fraction from 0 to 1 is due".to_owned())?;
+    if number > 1.0 && number <= 100.0 {
+        return Err(format!("a fraction from 0 to 1 is due: {} for {number} %", number / 100.0));
+    }
     Probability::new(number).map_err(|error| error.to_string())
 }
 

@@ -111,8 +111,9 @@ impl Counters {
     fn line(&mut self, line: &str) {
         let found = FAMILIES.iter().find_map(|&family| Some((family, sample(line, family)?)));
         let Some((family, Sample { name, labels, value })) = found else { return };
-        // The moment a counter was made is no count.
-        if name.ends_with("_created") || !WANTED.iter().any(|wanted| *wanted == name) {
+        // The moment a counter was made is no count; that of one tells of a restart.
+        let counted = name == "spec_decode_num_drafts_created";
+        if !counted && (name.ends_with("_created") || !WANTED.iter().any(|wanted| *wanted == name)) {
             return;
         }
         let label = |names: &[&str]| {
@@ -124,8 +125,12 @@ impl Counters {
         if label(&["tp_rank"]).is_some_and(|rank| rank != "0") {
             return;
         }
-        let rank = label(&["engine", "dp_rank", "engine_index", "rank"]);
+        let rank = rank(&labels);
         let key = (family, label(&["model_name", "model"]), rank);
+        if let Some(k) = label(&["spec_num_tokens"]).and_then(|k| k.parse::<f64>().ok()) {
+            self.scrape.0.entry(key).or_default().by_name.insert("spec_num_tokens".to_owned(), k);
+            return;
+        }
         let figures = self.scrape.0.entry(key.clone()).or_default();
         let before = match label(&["position"]).map(|position| position.parse::<usize>()) {
             Some(Ok(position)) if position < MOST_POSITIONS => figures.by_position.insert(position, value),
@@ -146,19 +151,26 @@ impl Counters {
     /// The windows of a scrape, less an earlier one.
     pub(super) fn end(self, since: Option<&Scrape>, take: &mut dyn FnMut(Window)) {
         for (key, figures) in &self.scrape.0 {
-            let (figures, restarted) = match since.and_then(|since| since.0.get(key)) {
+            let earlier = since.and_then(|since| since.0.get(key));
+            let (mut figures, restarted) = match earlier {
                 Some(earlier) => figures.since(earlier),
                 None => (figures.clone(), false),
             };
+            if since.is_some() {
+                // What a gauge shows is no difference.
+                figures.by_name.remove("spec_decode_acceptance_length");
+            }
             let (family, model, rank) = key;
-            let group = Group { model: model.clone(), rank: rank.clone(), span: None };
+            let group = Group { model: model.clone(), rank: rank.clone(), file: None, span: None };
             for mut window in windows(family, &figures, self.k) {
                 window.group = group.clone();
                 if restarted {
                     window.traps.push(Trap::Restarted);
                 }
-                if since.is_none() && window.accepted.is_some() {
-                    window.traps.push(Trap::Cumulative);
+                match (since, earlier) {
+                    (None, _) if window.accepted.is_some() => window.traps.push(Trap::Cumulative),
+                    (Some(_), None) => window.traps.push(Trap::NothingEarlier),
+                    _ => {}
                 }
                 if self.repeated.contains(key) {
                     window.traps.push(Trap::Repeated);
@@ -167,6 +179,36 @@ impl Counters {
             }
         }
     }
+}
+
+/// Labels that tell no engines apart.
+const ALIKE: [&str; 14] = [
+    "model_name",
+    "model",
+    "position",
+    "finished_reason",
+    "tp_rank",
+    "pp_rank",
+    "moe_ep_rank",
+    "engine_type",
+    "spec_num_tokens",
+    "spec_enabled",
+    "spec_method",
+    "spec_draft_model",
+    "le",
+    "quantile",
+];
+
+/// Which engine a series is of: its rank, and whatever else its labels say, such as the instance that was scraped.
+fn rank(labels: &[(&str, String)]) -> Option<String> {
+    let own = |(name, value): &(&str, String)| match *name {
+        "engine" | "dp_rank" | "engine_index" | "rank" => value.clone(),
+        other => format!("{other}={value}"),
+    };
+    let told = |(name, value): &&(&str, String)| !ALIKE.contains(name) && !value.is_empty();
+    let mut all: Vec<String> = labels.iter().filter(told).map(own).collect();
+    all.sort();
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
 impl ReadLines for Counters {
@@ -203,7 +245,9 @@ const WANTED: [&str; 23] = [
 ];
 
 /// Gauges: they hold no sum, and nothing is subtracted from them.
-const GAUGES: [&str; 9] = [
+const GAUGES: [&str; 11] = [
+    "spec_num_tokens",
+    "spec_decode_num_drafts_created",
     "spec_decode_draft_acceptance_rate",
     "spec_decode_efficiency",
     "spec_accept_length",
@@ -225,7 +269,10 @@ impl Figures {
     fn since(&self, earlier: &Self) -> (Self, bool) {
         let is_sum = |name: &str| !GAUGES.contains(&name);
         let names = self.by_name.iter().filter(|(name, _)| is_sum(name));
-        let fell = names.clone().any(|(name, value)| earlier.get(name).is_some_and(|before| before > *value))
+        let made = |of: &Self| of.get("spec_decode_num_drafts_created");
+        let again = made(self).zip(made(earlier)).is_some_and(|(now, before)| now > before + 1.0);
+        let fell = again
+            || names.clone().any(|(name, value)| earlier.get(name).is_some_and(|before| before > *value))
             || self
                 .by_position
                 .iter()
@@ -265,13 +312,11 @@ fn counted(format: Printout, figures: &Figures, k: Option<u64>) -> Window {
     let accepted = of("spec_decode_num_accepted_tokens");
     let mut passed = vec![0.0; figures.by_position.keys().last().map_or(0, |last| last + 1)];
     figures.by_position.iter().for_each(|(&at, &value)| passed[at] = value);
-    let longest = drafted.zip(rounds).map(|(drafted, rounds)| (drafted / rounds).ceil());
     // Later versions have a series for every position of the configured k, also where fewer are drafted now.
     let drafts = passed.len() as u64;
     let mut window = Window { rounds, drafted, accepted, ..Window::of(format) };
     if rounds.is_some_and(|rounds| rounds > 0.0) {
-        let k = k.or((drafts > 0).then_some(drafts));
-        window.k = k.or(longest.filter(|k| *k >= 1.0 && k.is_finite()).map(|k| k as u64));
+        window.k = (drafts > 0).then_some(drafts).or(k);
     }
     let sum: f64 = passed.iter().sum();
     if !passed.is_empty() && accepted.is_some_and(|accepted| (sum - accepted).abs() > 0.5 + 1e-6 * accepted) {
@@ -294,7 +339,7 @@ fn emitted(figures: &Figures, k: Option<u64>) -> Window {
     // efficiency = emitted / (rounds (k + 1)) and rounds = drafted / k
     let share = of("spec_decode_efficiency") * drafted / emitted;
     let found = (share / (1.0 - share)).round();
-    let k = k.or((share.is_finite() && (1.0..=256.0).contains(&found)).then_some(found as u64));
+    let k = (share.is_finite() && (1.0..=256.0).contains(&found)).then_some(found as u64).or(k);
     let accepted = figures.get("spec_decode_draft_acceptance_rate").map(|rate| rate * drafted);
     let accepted = accepted.or_else(|| figures.get("spec_decode_num_accepted_tokens"));
     Window { independent: accepted, ..v0(Printout::VllmV0Counters, k, drafted, emitted) }
@@ -305,6 +350,7 @@ fn trtllm(figures: &Figures, k: Option<u64>) -> Option<Window> {
     let of = |name: &str| figures.get(name);
     let drafted = of("spec_decode_num_draft_tokens").or_else(|| of("spec_decode_drafted_tokens"))?;
     let accepted = of("spec_decode_num_accepted_tokens").or_else(|| of("spec_decode_accepted_tokens"))?;
+    let k = of("spec_num_tokens").filter(|k| *k >= 1.0).map(|k| k as u64).or(k);
     let rounds = k.map(|k| drafted / k as f64);
     let length = of("spec_decode_acceptance_length").filter(|_| rounds.is_none()).filter(|length| *length >= 1.0);
     let traps = if length.is_some() { vec![Trap::Gauge] } else { Vec::new() };
@@ -318,7 +364,7 @@ fn sglang(figures: &Figures, k: Option<u64>) -> Option<Window> {
     let length = of("spec_accept_length")?;
     let steps = of("spec_num_steps").filter(|steps| *steps >= 1.0).map(|steps| steps as u64);
     let width = of("spec_num_draft_tokens").filter(|nodes| *nodes >= 2.0);
-    let mut window = Window { k: k.or(steps), traps: vec![Trap::Gauge], ..Window::of(Printout::SglangGauges) };
+    let mut window = Window { k: steps.or(k), traps: vec![Trap::Gauge], ..Window::of(Printout::SglangGauges) };
     // A chain verifies its drafts and the root; more are a tree.
     if let (Some(steps), Some(width)) = (steps, width)
         && width > steps as f64 + 1.0

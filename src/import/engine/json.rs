@@ -6,9 +6,10 @@ mod trtllm;
 
 use jiter::JsonValue;
 
-use crate::domain::observed::Window;
+use crate::domain::observed::{Stamp, Window};
 use crate::import::engine::log::Log;
 use crate::import::engine::scan::has_needle;
+use crate::import::engine::stamp::written;
 use crate::words::Printout;
 
 /// Levels that are looked into.
@@ -37,40 +38,64 @@ impl Found {
     }
 
     pub(super) fn value(&mut self, value: &JsonValue<'_>, seen: &mut Seen<'_>) {
-        self.look(value, seen, 0);
+        self.look(value, &Around::default(), seen);
     }
 
-    fn look(&mut self, value: &JsonValue<'_>, seen: &mut Seen<'_>, depth: usize) {
-        if depth > DEEPEST {
+    fn look(&mut self, value: &JsonValue<'_>, around: &Around, seen: &mut Seen<'_>) {
+        if around.depth > DEEPEST {
             return;
         }
         match value {
             JsonValue::Object(entries) => {
+                let around = around.within(value);
                 let known = READERS.iter().find_map(|read| read(value, self.k));
                 if let Some(windows) = known {
-                    windows.into_iter().for_each(&mut seen.0);
+                    for mut window in windows {
+                        window.group.model = window.group.model.or_else(|| around.model.clone());
+                        (seen.0)(window);
+                    }
                     return;
                 }
-                let stamped = stamped(value);
                 for (key, inner) in entries.iter() {
-                    match (inner, &stamped) {
-                        // A logger keeps the moment apart from the message.
-                        (JsonValue::Str(text), Some(at)) if has_needle(text.as_bytes()) => {
-                            self.log.line(&format!("{at} {text}"), &mut seen.0);
-                        }
-                        _ if key != "server_info" && key != "generated_texts" => self.look(inner, seen, depth + 1),
+                    match inner {
+                        JsonValue::Str(text) if LOGGED.contains(&&**key) => self.logged(text, &around, seen),
+                        JsonValue::Str(_) => {}
+                        // The same request is told of twice.
+                        _ if key == "meta_info" && around.has_extension => {}
+                        _ if !PASSED_OVER.contains(&&**key) => self.look(inner, &around.under(key), seen),
                         _ => {}
                     }
                 }
             }
-            JsonValue::Array(items) => items.iter().for_each(|item| self.look(item, seen, depth + 1)),
-            JsonValue::Str(text) if has_needle(text.as_bytes()) => self.log.line(text, &mut seen.0),
-            JsonValue::Str(text) if text.trim_start().starts_with('{') => {
-                if let Ok(inner) = JsonValue::parse(text.as_bytes(), true) {
-                    self.look(&inner, seen, depth + 1);
+            JsonValue::Array(items) => {
+                for item in items.iter() {
+                    match item {
+                        JsonValue::Str(text) if around.is_logged => self.logged(text, around, seen),
+                        _ => self.look(item, &around.deeper(), seen),
+                    }
                 }
             }
+            // Entries of a list may be JSON in a string.
+            JsonValue::Str(text) => self.inner(text, around, seen),
             _ => {}
+        }
+    }
+
+    /// JSON in a string.
+    fn inner(&mut self, text: &str, around: &Around, seen: &mut Seen<'_>) {
+        if text.trim_start().starts_with('{')
+            && let Ok(inner) = JsonValue::parse(text.as_bytes(), true)
+        {
+            self.look(&inner, &around.deeper(), seen);
+        }
+    }
+
+    /// Lines of a log that a logger or a store of logs wrapped, each after its moment.
+    fn logged(&mut self, text: &str, around: &Around, seen: &mut Seen<'_>) {
+        self.inner(text, around, seen);
+        let at = around.at.as_deref().unwrap_or_default();
+        for line in text.lines().filter(|line| has_needle(line.as_bytes())) {
+            self.log.line(&format!("{at} {line}"), &mut seen.0);
         }
     }
 
@@ -79,12 +104,56 @@ impl Found {
     }
 }
 
-/// The text of a moment beside a message.
-fn stamped(value: &JsonValue<'_>) -> Option<String> {
-    ["timestamp", "time", "asctime", "ts", "@timestamp"].iter().find_map(|key| match get(value, key) {
-        Some(JsonValue::Str(text)) => Some(text.to_string()),
-        _ => None,
-    })
+/// Keys under which lines of logs stand: of loggers, docker, journald, Elasticsearch, Google Cloud, Loki.
+const LOGGED: [&str; 9] = ["message", "msg", "log", "line", "MESSAGE", "textPayload", "event", "values", "@message"];
+/// Keys whose values are what users and models wrote, or configuration.
+const PASSED_OVER: [&str; 6] = ["server_info", "generated_texts", "prompt", "content", "text", "messages"];
+
+/// What stands around a value.
+#[derive(Clone, Debug, Default)]
+struct Around {
+    depth: usize,
+    /// The nearest model.
+    model: Option<String>,
+    /// The moment beside a message.
+    at: Option<String>,
+    /// Whether strings of a list are lines of a log.
+    is_logged: bool,
+    /// Whether a request's details stand in an extension object too.
+    has_extension: bool,
+}
+
+impl Around {
+    fn deeper(&self) -> Self {
+        Self { depth: self.depth + 1, ..self.clone() }
+    }
+
+    fn under(&self, key: &str) -> Self {
+        Self { is_logged: LOGGED.contains(&key) || self.is_logged && key.is_empty(), ..self.deeper() }
+    }
+
+    /// What an object says of what stands in it.
+    fn within(&self, value: &JsonValue<'_>) -> Self {
+        let text = |keys: &[&str]| {
+            keys.iter().find_map(|key| match get(value, key) {
+                Some(JsonValue::Str(text)) => Some(text.to_string()),
+                _ => None,
+            })
+        };
+        let moment = number(value, &["timestamp", "time", "ts"]).map(epoch);
+        Self {
+            model: text(&["model", "model_name", "model_id"]).or_else(|| self.model.clone()),
+            at: text(&["timestamp", "time", "asctime", "ts", "@timestamp"]).or(moment).or_else(|| self.at.clone()),
+            has_extension: self.has_extension || get(value, "sgl_ext").is_some(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Seconds or milliseconds since 1970 as a text.
+fn epoch(number: f64) -> String {
+    let seconds = if number.abs() > 1e11 { number / 1000.0 } else { number };
+    written(Stamp { seconds: seconds as i64, has_year: true })
 }
 
 /// Reads an object, if it is one of its kind.

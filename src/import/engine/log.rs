@@ -31,6 +31,12 @@ impl Log {
     /// Reads a line that holds something.
     pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) {
         let line = &*plain(line);
+        // What users wrote is no measurement.
+        if ["prompt", "Received request", "\"content\""].iter().any(|quoted| line.contains(quoted))
+            && !line.contains("Avg prompt")
+        {
+            return;
+        }
         let _ = self.vllm.line(line, take)
             || self.sglang.line(line, take)
             || self.llama.line(line, take)

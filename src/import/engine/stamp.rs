@@ -16,26 +16,54 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether a window counts; without bounds every one does, with bounds none without a moment.
+    /// Whether a window counts; without bounds every one does, with bounds none without a moment. Where years are not known,
+    /// bounds that fall go over New Year.
     #[must_use]
     pub fn hold(&self, at: Option<Stamp>) -> bool {
         if self.after.is_none() && self.before.is_none() {
             return true;
         }
         let Some(at) = at else { return false };
-        let from = self.after.is_none_or(|after| seconds(at, after) >= seconds(after, at));
-        from && self.before.is_none_or(|before| seconds(at, before) < seconds(before, at))
+        let known = at.has_year && [self.after, self.before].into_iter().flatten().all(|bound| bound.has_year);
+        let seconds = |of: Stamp| if known { of.seconds } else { without_year(of.seconds) };
+        let from = self.after.is_none_or(|after| seconds(at) >= seconds(after));
+        let to = self.before.is_none_or(|before| seconds(at) < seconds(before));
+        let falls = self.after.zip(self.before).is_some_and(|(after, before)| seconds(before) <= seconds(after));
+        if falls && !known { from || to } else { from && to }
     }
 }
 
-/// A moment in seconds, in the year without a number where the other has none.
-fn seconds(of: Stamp, beside: Stamp) -> i64 {
-    if of.has_year && !beside.has_year { without_year(of.seconds) } else { of.seconds }
+/// Moments of a log that leaves years out, in rising order: one far before the last is of the next year.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Years {
+    last: Option<i64>,
+    years: i64,
+}
+
+impl Years {
+    /// A moment with the years that have gone by.
+    pub(super) fn rising(&mut self, at: Stamp) -> Stamp {
+        if at.has_year {
+            return at;
+        }
+        const HALF_A_YEAR: i64 = 182 * DAY;
+        let seconds = in_year(at.seconds, NO_YEAR + self.years);
+        let begins_anew = self.last.is_some_and(|last| seconds < last - HALF_A_YEAR);
+        self.years += i64::from(begins_anew);
+        let seconds = in_year(at.seconds, NO_YEAR + self.years);
+        self.last = Some(seconds);
+        Stamp { seconds, ..at }
+    }
 }
 
 fn without_year(at: i64) -> i64 {
+    in_year(at, NO_YEAR)
+}
+
+/// The same day and hour of another year.
+const fn in_year(at: i64, year: i64) -> i64 {
     let (_, month, day) = civil(at.div_euclid(DAY));
-    days(NO_YEAR, month, day) * DAY + at.rem_euclid(DAY)
+    days(year, month, day) * DAY + at.rem_euclid(DAY)
 }
 
 /// The moment that a text begins with or holds: `2026-06-10 14:20:34`, `06-10 14:20:34`, or a `T` between; seconds may be left
@@ -148,5 +176,16 @@ mod tests {
         assert!(bounds.hold(at("2026-06-10 10:00:00")) && bounds.hold(at("06-10 10:59:59")));
         assert!(!bounds.hold(at("2026-06-10 11:00:00")) && !bounds.hold(None));
         assert!(Bounds::default().hold(None));
+        let over = Bounds { after: at("12-31 23:50"), before: at("01-01 00:05") };
+        assert!(over.hold(at("12-31 23:59:00")) && over.hold(at("01-01 00:00:00")) && !over.hold(at("06-10 10:00:00")));
+        assert!(over.hold(at("2026-01-01 00:01:00")));
+    }
+
+    #[test]
+    fn years_go_by() {
+        let mut years = Years::default();
+        let [last, first] = ["12-31 23:59:59", "01-01 00:00:01"].map(|text| years.rising(find(text).unwrap()).seconds);
+        assert_eq!(first - last, 2);
+        assert_eq!(written(years.rising(find("03-01 00:00:01").unwrap())), "03-01 00:00:01");
     }
 }

@@ -4,17 +4,18 @@ use serde_json::{Value, json};
 
 use crate::acceptance::observed::{AlphaBy, Basis};
 use crate::import::engine::stamp::written;
-use crate::report::acceptance::warnings::{beware, unknown};
+use crate::report::acceptance::warnings::{beware, traps, unknown};
 use crate::report::acceptance::{Section, scenario_line};
 use crate::report::csv;
 use crate::report::number::shortest;
 use crate::sweep::row::Cell;
 
 /// The columns of `acceptance`'s CSV.
-pub const COLUMNS: [&str; 32] = [
+pub const COLUMNS: [&str; 33] = [
     "format",
     "model",
     "rank",
+    "file",
     "first",
     "last",
     "k",
@@ -69,7 +70,7 @@ impl Texts {
             last: moment(true),
             cumulative: rates(&mut found.cumulative.iter().copied().map(Some)),
             conditional: rates(&mut found.conditional.iter().copied()),
-            notes: pool.traps.iter().map(|trap| trap.as_str()).collect::<Vec<_>>().join(" "),
+            notes: traps(section).iter().map(|trap| trap.as_str()).collect::<Vec<_>>().join(" "),
             scenario: scenario_line(found).unwrap_or_default(),
         }
     }
@@ -90,6 +91,7 @@ fn cells<'s>(section: &'s Section<'_>, texts: &'s Texts) -> [Cell<'s>; COLUMNS.l
         Cell::Text(section.printout.as_str()),
         text(group.model.as_deref().unwrap_or_default()),
         text(group.rank.as_deref().unwrap_or_default()),
+        text(group.file.as_deref().unwrap_or_default()),
         text(&texts.first),
         text(&texts.last),
         count(found.k),
@@ -157,7 +159,7 @@ pub fn json(sections: &[Section<'_>], manifest: &Value) -> Vec<u8> {
         let mut object = crate::report::json::object(&COLUMNS, cells(section, &texts));
         object["cumulative"] = json!(section.found.cumulative);
         object["conditional"] = json!(section.found.conditional);
-        object["notes"] = json!(section.pool.traps.iter().map(|trap| trap.as_str()).collect::<Vec<_>>());
+        object["notes"] = json!(traps(section).iter().map(|trap| trap.as_str()).collect::<Vec<_>>());
         object["not_known"] = json!(unknown(section));
         object["beware"] = json!(beware(section));
         object

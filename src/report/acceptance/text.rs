@@ -34,19 +34,15 @@ fn spans(sections: &[Section<'_>], style: Style) -> String {
     let header = ["from", "of", "rounds", "tokens per pass", "95% interval", "accepted / drafted", "alpha"];
     let mut rows = table(&header.map(str::to_owned), style);
     for section in sections.iter().take(MOST_SPANS) {
-        let (found, group) = (&section.found, section.group);
-        let of = [
-            Some(name(section.printout).to_owned()),
-            group.model.clone(),
-            group.rank.as_ref().map(|rank| format!("rank {rank}")),
-            found.k.map(|k| format!("k = {k}")),
-        ];
+        let found = &section.found;
+        let mut of = whose(section);
+        of.extend(found.k.map(|k| format!("k = {k}")));
         let four = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.4}"));
         let tokens = found.tokens_per_pass;
         let sure = found.basis.and(tokens).map_or_else(String::new, |of| format!("{:.4} to {:.4}", of.low, of.high));
         let cells = [
             section.pool.span.map_or_else(String::new, |(first, _)| written(first)),
-            of.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            of.join(", "),
             found.rounds.map_or_else(String::new, |rounds| format!("{rounds:.0}")),
             four(tokens.map(|tokens| tokens.value)),
             sure,
@@ -57,7 +53,7 @@ fn spans(sections: &[Section<'_>], style: Style) -> String {
     }
     let mut notes = Vec::new();
     if sections.len() > MOST_SPANS {
-        notes.push(format!("the first {MOST_SPANS} of {} spans; the CSV has all", sections.len()));
+        notes.push(format!("the first {MOST_SPANS} of {} spans; --format csv has all", sections.len()));
     }
     let mut warned: Vec<String> = Vec::new();
     for line in sections.iter().flat_map(beware) {
@@ -69,12 +65,21 @@ fn spans(sections: &[Section<'_>], style: Style) -> String {
     composed("Acceptance over time", &rows, notes, style)
 }
 
+/// The form, model, rank and file of a section, without what would move a terminal's cursor.
+#[must_use]
+pub fn whose(section: &Section<'_>) -> Vec<String> {
+    let group = section.group;
+    let mut words = vec![name(section.printout).to_owned()];
+    words.extend(group.model.as_deref().map(str::to_owned));
+    words.extend(group.rank.as_deref().map(|rank| format!("rank {rank}")));
+    words.extend(group.file.as_deref().map(str::to_owned));
+    words
+}
+
 /// Whose rounds a section counts.
 #[must_use]
 pub fn heading(section: &Section<'_>) -> String {
-    let mut words = vec![name(section.printout).to_owned()];
-    words.extend(section.group.model.clone());
-    words.extend(section.group.rank.as_ref().map(|rank| format!("rank {rank}")));
+    let mut words = whose(section);
     if let (Some(_), Some((first, last))) = (section.group.span, section.pool.span) {
         words.push(format!("{} to {}", written(first), written(last)));
     }
@@ -87,6 +92,12 @@ pub fn heading(section: &Section<'_>) -> String {
 
 fn one(section: &Section<'_>, style: Style) -> String {
     let found = &section.found;
+    if section.pool.windows == 0 && found.tokens_per_pass.is_none() {
+        let warned = beware(section).into_iter().map(|line| format!("  beware: {line}"));
+        let lines: Vec<String> =
+            std::iter::once(format!("{}: nothing was drafted", heading(section))).chain(warned).collect();
+        return lines.join("\n");
+    }
     let header = ["figure", "value", "95% interval", "also called"];
     let mut rows = table(&header.map(str::to_owned), style);
     let mut row = |figure: &str, value: Option<String>, interval: String, called: &str| {

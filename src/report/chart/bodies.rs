@@ -118,6 +118,8 @@ pub struct Guide {
     pub to: (f64, f64),
     /// Whether it is the one that counts.
     pub strong: bool,
+    /// The kind whose colour it has; none: grey.
+    pub color: Option<usize>,
 }
 
 /// A tree of drafts, node by node, the root first.

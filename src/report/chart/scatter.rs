@@ -31,7 +31,11 @@ pub(super) fn draw<DB: DrawingBackend>(
     let chart = axes(&strips.body, pen, Words { title: "", x: &plot.x_label, y: &plot.y_label }, x, y)?;
     let area = chart.plotting_area();
     for guide in &plot.guides {
-        let style = if guide.strong { pen.stroke(INK, 2.0) } else { pen.stroke(FAINT, 1.0) };
+        let style = match guide.color {
+            Some(color) => pen.stroke(palette::line(color), 2.0),
+            None if guide.strong => pen.stroke(INK, 2.0),
+            None => pen.stroke(FAINT, 1.0),
+        };
         area.draw(&PathElement::new(vec![guide.from, guide.to], style)).map_err(ChartError::of)?;
     }
     for kind in &plot.kinds {

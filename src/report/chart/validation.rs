@@ -80,7 +80,7 @@ fn against_measured(spots: &[Spot]) -> Scatter {
     let (least, most) = (both().fold(1.0, f64::min) / 1.1, both().fold(1.0, f64::max) * 1.1);
     let slanted = |factor: f64, strong: bool| {
         let (from, to) = (least.max(least / factor), most.min(most / factor));
-        Guide { from: (from, from * factor), to: (to, to * factor), strong }
+        Guide { from: (from, from * factor), to: (to, to * factor), strong, color: None }
     };
     Scatter {
         x_label: "measured speedup".to_owned(),
@@ -103,7 +103,7 @@ fn by_batch(spots: &[Spot]) -> Scatter {
     let batches = || spots.iter().map(|spot| spot.batch);
     let x = (batches().fold(f64::INFINITY, f64::min) / 1.3, batches().fold(0.0, f64::max) * 1.3);
     let reach = spots.iter().map(|spot| error(spot).abs()).fold(20.0, f64::max).min(EDGE) * 1.08;
-    let level = |y: f64, strong: bool| Guide { from: (x.0, y), to: (x.1, y), strong };
+    let level = |y: f64, strong: bool| Guide { from: (x.0, y), to: (x.1, y), strong, color: None };
     Scatter {
         x_label: "batch".to_owned(),
         y_label: "predicted over measured, in percent above or below".to_owned(),

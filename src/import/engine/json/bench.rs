@@ -18,7 +18,7 @@ pub(super) fn vllm(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec<Window>>
     let accepted = number(value, &["spec_decode_accepted_tokens"]);
     let rates = list(value, &["spec_decode_per_position_acceptance_rates"]).unwrap_or_default();
     let mut window = Window {
-        k: k.or((!rates.is_empty()).then_some(rates.len() as u64)),
+        k: (!rates.is_empty()).then_some(rates.len() as u64).or(k),
         rounds,
         drafted,
         accepted,
@@ -76,6 +76,8 @@ pub(super) fn sglang_server(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec
         let length = number(rank, &["avg_spec_accept_length"]).filter(|length| *length >= 1.0)?;
         let mut window = Window::of(Printout::SglangServer);
         window.group.rank = Some(at.to_string());
+        let steps = number(rank, &["speculative_num_steps"]).or_else(|| number(value, &["speculative_num_steps"]));
+        let k = steps.filter(|steps| *steps >= 1.0).map(|steps| steps as u64).or(k);
         Some(Window { k, length: Some((length, 1.0)), traps: vec![Trap::Unweighed], ..window })
     };
     let windows: Vec<Window> = ranks.iter().enumerate().filter_map(window).collect();
@@ -88,10 +90,13 @@ pub(super) fn aiperf(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec<Window
     let sum = |key: &str| get(value, key).and_then(|metric| number(metric, &["sum"]));
     let length = of("spec_decode_token_weighted_acceptance_length").or_else(|| of("spec_decode_acceptance_length"));
     let counts = get(value, "pooled_spec_decode_acceptance_histogram").and_then(counts);
-    let rounds = of("total_spec_decode_steps").or_else(|| sum("spec_decode_steps"));
+    let pooled: Option<f64> = counts.as_ref().map(|counts| counts.iter().sum());
+    let rounds = of("total_spec_decode_steps").or_else(|| sum("spec_decode_steps")).or(pooled);
     length.or(rounds)?;
     let drafted = of("total_draft_tokens").or_else(|| sum("spec_decode_draft_tokens"));
+    let weighed = |counts: &Vec<f64>| counts.iter().enumerate().map(|(at, rounds)| at as f64 * rounds).sum();
     let accepted = of("total_accepted_draft_tokens").or_else(|| sum("spec_decode_accepted_draft_tokens"));
+    let accepted = accepted.or_else(|| counts.as_ref().map(weighed));
     let counted = rounds.is_some() && accepted.is_some();
     let mut window = Window {
         k,

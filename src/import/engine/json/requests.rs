@@ -8,31 +8,47 @@ use crate::words::{Printout, Trap};
 
 /// `speculative_decoding` of vLLM's metrics of a request.
 pub(super) fn vllm(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec<Window>> {
-    let rounds = number(value, &["num_spec_steps"])?;
-    let accepted = number(value, &["num_accepted_draft_tokens"])?;
+    let steps = list(value, &["per_step_accepted"]).zip(list(value, &["per_step_drafted"]));
+    let steps = steps.filter(|(accepted, drafted)| accepted.len() == drafted.len());
+    let asked = number(value, &["num_spec_tokens"]).filter(|k| *k >= 1.0).map(|k| k as u64);
+    let window = Window { k: asked.or(k), ..Window::of(Printout::VllmRequest) };
+    if let Some((accepted, drafted)) = steps {
+        return Some(vec![one_by_one(&accepted, &drafted, window)]);
+    }
+    let (rounds, accepted) = (number(value, &["num_spec_steps"])?, number(value, &["num_accepted_draft_tokens"])?);
     let drafted = number(value, &["num_draft_tokens"]);
     let counts = get(value, "acceptance_histogram").and_then(histogram);
-    let asked = number(value, &["num_spec_tokens"]).filter(|k| *k >= 1.0).map(|k| k as u64);
-    let steps = list(value, &["per_step_accepted"]).zip(list(value, &["per_step_drafted"]));
-    let mut window = Window {
-        k: k.or(asked),
-        rounds: Some(rounds),
-        drafted,
-        accepted: Some(accepted),
-        passed: counts.as_deref().map(passed).unwrap_or_default(),
-        ..Window::of(Printout::VllmRequest)
-    };
-    if let Some((accepted, drafted)) = steps.filter(|(accepted, drafted)| accepted.len() == drafted.len()) {
-        let round = |(&accepted, &drafted): (&f64, &f64)| Alike {
-            accepted: accepted as u32,
-            drafted: drafted as u32,
-            rounds: 1,
-        };
-        window.alike = accepted.iter().zip(&drafted).map(round).filter(|round| round.drafted > 0).collect();
-    } else if let (Some(counts), Some(k)) = (counts, even(drafted, Some(rounds))) {
-        window.alike = alike(&counts, k);
+    let all: Option<f64> = counts.as_ref().map(|counts| counts.iter().sum());
+    let mut window = Window { rounds: Some(rounds), drafted, accepted: Some(accepted), ..window };
+    match counts {
+        Some(counts) if all == Some(rounds) => {
+            window.alike = even(drafted, Some(rounds)).map(|k| alike(&counts, k)).unwrap_or_default();
+            window.passed = passed(&counts);
+        }
+        Some(_) => window.traps.push(Trap::Contradiction),
+        None => {}
     }
     Some(vec![window])
+}
+
+/// Steps one by one: those without a draft are steps and no rounds.
+fn one_by_one(accepted: &[f64], drafted: &[f64], window: Window) -> Window {
+    let round =
+        |(&accepted, &drafted): (&f64, &f64)| Alike { accepted: accepted as u32, drafted: drafted as u32, rounds: 1 };
+    let rounds: Vec<Alike> = accepted.iter().zip(drafted).map(round).filter(|round| round.drafted > 0).collect();
+    let longest = rounds.iter().map(|round| round.drafted).max().unwrap_or(0) as usize;
+    let mut counts = vec![0.0; longest + 1];
+    rounds.iter().for_each(|round| counts[round.accepted.min(round.drafted) as usize] += 1.0);
+    let (out, steps) = (accepted.iter().sum::<f64>(), accepted.len() as f64);
+    Window {
+        rounds: Some(rounds.len() as f64),
+        drafted: Some(drafted.iter().sum()),
+        accepted: Some(out),
+        passed: passed(&counts),
+        alike: rounds,
+        steps: (steps > 0.0).then_some((out + steps, steps)),
+        ..window
+    }
 }
 
 /// Rounds of one length by accepted drafts.
@@ -65,7 +81,7 @@ pub(super) fn sglang(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec<Window
     let depth = counts.as_ref().map(|counts| counts.len() as u64 - 1).filter(|depth| *depth > 0);
     let whole = number(value, &["completion_tokens"]);
     let mut window = Window {
-        k: k.or(depth),
+        k: depth.or(k),
         rounds: Some(rounds),
         drafted,
         accepted: accepted.or_else(|| whole.map(|tokens| (tokens - rounds).max(0.0))),
@@ -101,7 +117,7 @@ pub(super) fn aiperf(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec<Window
     let drafted =
         number(inner, &["num_draft_tokens", "draft_tokens", "drafted"]).or_else(|| metric("spec_decode_draft_tokens"));
     let longest = number(inner, &["num_spec_tokens", "num_speculative_tokens"]).map(|k| k as u64);
-    let k = k.or(longest);
+    let k = longest.or(k);
     let alike =
         counts.as_ref().zip(even(drafted, Some(rounds))).map(|(counts, k)| alike(counts, k)).unwrap_or_default();
     let passed = counts.as_deref().map(passed).unwrap_or_default();

@@ -61,7 +61,7 @@ impl Llama {
             drafted: Some(drafted),
             ..Window::of(Printout::LlamaLog)
         };
-        let k = self.k.or((!rates.is_empty()).then_some(rates.len() as u64));
+        let k = (!rates.is_empty()).then_some(rates.len() as u64).or(self.k);
         self.positions = self.positions.max(k);
         if let Some(rounds) = length.and_then(|length| rounds(accepted, drafted, Some(length), &rates, k)) {
             window.rounds = Some(rounds.count);
@@ -117,7 +117,7 @@ impl Llama {
         let (Some(drafted), Some(accepted)) = (of("n_drafted"), of("n_accept ")) else { return };
         let rounds = of("n_predict ").map(|predicted| predicted - accepted).filter(|rounds| *rounds > 0.0);
         take(Window {
-            k: self.k.or(of("n_draft ").filter(|k| *k >= 1.0).map(|k| k as u64)),
+            k: of("n_draft ").filter(|k| *k >= 1.0).map(|k| k as u64).or(self.k),
             rounds,
             drafted: Some(drafted),
             accepted: Some(accepted),
@@ -138,5 +138,5 @@ fn positions(window: &mut Window, rates: &[f64]) {
     let Some(rounds) = window.rounds.filter(|_| !rates.is_empty()) else { return };
     let whole = rounds.fract() == 0.0;
     window.passed = rates.iter().map(|rate| if whole { (rate * rounds).round() } else { rate * rounds }).collect();
-    window.k = window.k.or(Some(rates.len() as u64));
+    window.k = Some(rates.len() as u64);
 }

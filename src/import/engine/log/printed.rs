@@ -61,7 +61,7 @@ impl Printed {
         }
         let rounds = block.rounds.unwrap_or(0.0);
         take(Window {
-            k: self.k.or((!block.rates.is_empty()).then_some(block.rates.len() as u64)),
+            k: (!block.rates.is_empty()).then_some(block.rates.len() as u64).or(self.k),
             rounds: block.rounds,
             drafted: block.drafted,
             accepted: block.accepted,

@@ -52,6 +52,7 @@ impl Vllm {
         let at = find(before);
         let mut window =
             Window { at, accepted: Some(accepted), drafted: Some(drafted), ..Window::of(Printout::VllmLog) };
+        window.group.rank = rank(before);
         let rates = numbers(text, "Per-position acceptance rate: ");
         if !rates.is_empty() {
             self.k = Some(rates.len() as u64);
@@ -125,6 +126,13 @@ impl Vllm {
     pub(super) fn end(&mut self, take: &mut dyn FnMut(Window)) {
         self.last.take().into_iter().for_each(take);
     }
+}
+
+/// The data-parallel rank that a process prints before its lines: `(EngineCore_DP1 pid=4)`.
+fn rank(before: &str) -> Option<String> {
+    let at = before.find("EngineCore_")? + "EngineCore_".len();
+    let digits: String = before[at..].trim_start_matches("DP").chars().take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
 }
 
 /// All decode steps of a window: each brings one token besides accepted drafts.
