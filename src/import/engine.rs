@@ -11,7 +11,7 @@ mod scan;
 pub mod stamp;
 
 use crate::diagnostic::visible;
-use crate::domain::observed::{Pools, Window};
+use crate::domain::observed::{Pools, Stamp, Window};
 use crate::import::engine::counters::Counters;
 use crate::import::engine::documents::Documents;
 use crate::import::engine::lines::Lines;
@@ -86,6 +86,9 @@ pub struct Reader {
     /// What windows come to.
     taken: Taken,
 }
+
+/// Where no line bears a moment, none lies within bounds.
+const NO_MOMENT: Stamp = Stamp { seconds: 0, has_year: false };
 
 /// Windows within bounds, and how many were not.
 #[derive(Debug, Default)]
@@ -224,13 +227,14 @@ impl Reader {
 /// Takes windows within bounds, by spans where they are asked for.
 fn sink<'a>(taken: &'a mut Taken, options: &'a Options) -> impl FnMut(Window) + 'a {
     move |mut window: Window| {
-        if !options.bounds.hold(window.at) {
+        window.at = window.at.map(|at| taken.years.rising(at));
+        let first = taken.years.first.or(window.at).unwrap_or(NO_MOMENT);
+        if !options.bounds.hold(window.at, first) {
             taken.outside += 1;
             return;
         }
         window.group.model = window.group.model.map(|model| visible(&model));
         window.group.rank = window.group.rank.map(|rank| visible(&rank));
-        window.at = window.at.map(|at| taken.years.rising(at));
         window.k = window.k.or(options.k);
         if let (Some(span), Some(at)) = (options.span, window.at) {
             window.group.span = Some(at.seconds.div_euclid(span) * span);

@@ -103,6 +103,8 @@ words!(
         ChainAssumed = "chain-assumed",
         /// Nothing was there to subtract.
         NothingEarlier = "nothing-earlier",
+        /// A rank of the earlier scrape is not in the later.
+        Gone = "rank-gone",
         /// Drafts form trees: more of them than levels.
         Tree = "tree",
         /// Other values of a series that came twice were passed over.
@@ -178,6 +180,9 @@ impl Trap {
             }
             Self::ChainAssumed => {
                 "k is the verified tokens less the root, as of a chain; if drafts form a tree, --k gives its steps"
+            }
+            Self::Gone => {
+                "a rank or model of the earlier scrape is not in the later one: what it counted in between is missing"
             }
             Self::NothingEarlier => {
                 "the earlier scrape holds nothing of this model and rank: all of it is counted, from the start on"

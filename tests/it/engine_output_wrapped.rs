@@ -37,6 +37,20 @@ fn quoted_lines_do_not_count() {
         "INFO 06-10 14:00:00 Received request 1: prompt: '{LINE}'\nINFO 06-10 14:00:10 [metrics.py:96] {LINE}\n"
     );
     assert_eq!(count(&csv(&log, &[])[0], "rounds"), 1000);
+    let real = format!("[pod/prompt-router-0/vllm] INFO 10-06 14:20:34 [metrics.py:96] {LINE}\n");
+    let quoted = [
+        format!(
+            "INFO 10-06 14:20:59 [logger.py:71] Generated response chatcmpl-1: output: '{LINE}', finish_reason: stop\n"
+        ),
+        format!("INFO Generated response chatcmpl-2 (streaming complete): output: 'It means {LINE}'\n"),
+        format!("[2026-10-06 14:20:59] Finish: obj=GenerateReqInput(text='{LINE}', image=None)\n"),
+        format!("[2026-10-06 14:20:59] Receive: obj=GenerateReqInput(text=\"{LINE}\", image=None)\n"),
+    ];
+    for quoted in quoted {
+        assert_eq!(count(&csv(&(real.clone() + &quoted), &[])[0], "rounds"), 1000, "{quoted}");
+    }
+    let chat = format!("{{\"role\": \"user\", \"message\": \"{LINE}\"}}\n{{\"message\": \"{LINE}\"}}\n");
+    assert_eq!(count(&csv(&chat, &[])[0], "rounds"), 1000);
 }
 
 /// Docker, compact arrays, Elasticsearch, Loki, several lines in one string; moments apart from messages.
@@ -51,7 +65,10 @@ fn wrapped_logs_count_once_each() {
             vec![format!("{{\"_source\":{{\"message\":\"{message}\"}}}}"); 3].join(",")
         ),
         format!("{{\"streams\":[{{\"values\":[{}]}}]}}", vec![format!("[\"17\",\"{message}\"]"); 3].join(",")),
-        format!("{{\"message\":\"{}\"}}", vec![message; 3].join("\\n")),
+        format!("{{\"message\":\"{}\"}}", vec![message.clone(); 3].join("\\n")),
+        // A JSON logger within docker, and a message written under two keys.
+        format!("{{\"log\":\"{{\\\"message\\\": \\\"{message}\\\"}}\",\"stream\":\"stderr\"}}\n").repeat(3),
+        format!("{{\"message\":\"{message}\",\"log\":\"{message}\"}}\n").repeat(3),
     ];
     for text in texts {
         let rows = csv(&text, &[]);
@@ -177,7 +194,62 @@ fn what_plays_no_part_is_said() {
     assert_eq!(spans, ["12-31 23:55:00", "01-01 00:05:00"]);
     let args = ["acceptance", &path, "--format", "csv", "--after", "12-31 23:50", "--before", "01-01 00:06"];
     assert_eq!(count(&rows(&run_well(folder.path(), &args).stdout)[0], "rounds"), 2000);
+    for (bounds, rounds) in [(["--after", "12-31 23:50"], 2000), (["--before", "01-01 00:00"], 1000)] {
+        let args = [&["acceptance", &path, "--format", "csv"], &bounds[..]].concat();
+        assert_eq!(count(&rows(&run_well(folder.path(), &args).stdout)[0], "rounds"), rounds, "{bounds:?}");
+    }
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(LINE.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     std::fs::write(folder.path().join("printed"), utf16).unwrap();
     assert!(run(folder.path(), &["acceptance", &path]).stderr.contains("UTF-16"));
+}
+
+/// Running sums of V0 count between moments; k that changes or is told by the server's arguments; gauges beside counters.
+#[test]
+fn lengths_and_sums_are_those_of_their_lines() {
+    let v0 = |at: &str, sums: u64| {
+        format!(
+            "INFO 12-01 {at} metrics.py:489] Speculative metrics: Draft acceptance rate: 0.5, System efficiency: 0.6, Number of \
+             speculative tokens: 3, Number of accepted tokens: {}, Number of draft tokens: {}, Number of emitted tokens: {}.\n",
+            150 * sums,
+            300 * sums,
+            250 * sums
+        )
+    };
+    let log: String = [v0("10:00:00", 1), v0("10:00:10", 2), v0("10:00:20", 3)].concat();
+    for (bounds, rounds) in
+        [(vec![], 300), (vec!["--after", "12-01 10:00:05"], 200), (vec!["--before", "12-01 10:00:15"], 200)]
+    {
+        let rows = csv(&log, &bounds);
+        assert!(count(&rows[0], "rounds") == rounds && rows[0]["tokens_per_pass"] == "2.5", "{bounds:?}: {rows:?}");
+    }
+    let sglang = |length: &str, rate: &str| {
+        format!(
+            "[2026-06-10 10:00:00] Decode batch, #running-req: 8, accept len: {length}, accept rate: {rate}, cuda graph: True\n"
+        )
+    };
+    // (length - 1) / k: 2.10 / 5 and 0.41 / 1.
+    let mixed = csv(&(sglang("3.10", "0.42") + &sglang("1.41", "0.41")), &[]);
+    let found: Vec<(&str, &str)> =
+        mixed.iter().map(|row| (row["k"].as_str(), row["tokens_per_pass"].as_str())).collect();
+    assert_eq!(found, [("1", "1.41"), ("5", "3.1")]);
+    // 3.55 over 7 and 2.55 over 5 are 0.51 both: k stays open, and is not that of other lines.
+    let open = csv(&(sglang("3.55", "0.51") + &sglang("1.41", "0.41")), &[]);
+    let found: Vec<(&str, &str)> =
+        open.iter().map(|row| (row["k"].as_str(), row["tokens_per_pass"].as_str())).collect();
+    assert_eq!(found, [("", "3.55"), ("1", "1.41")]);
+    let told = "[2026-06-10 09:59:00] server_args=ServerArgs(speculative_num_steps=5, speculative_eagle_topk=4)\n";
+    let tree = csv(&(told.to_owned() + &sglang("3.10", "0.30")), &[]);
+    assert!(tree[0]["k"] == "5" && !tree[0]["notes"].contains("chain-assumed"), "{tree:?}");
+    let nine = csv(&sglang("9.00", "0.90"), &["--k", "3"]);
+    assert!(nine[0]["tokens_per_pass"].is_empty() && nine[0]["notes"].contains("contradiction"), "{nine:?}");
+    let trtllm = "trtllm_spec_decode_num_draft_tokens_total{model_name=\"m\"} 3000\n\
+                  trtllm_spec_decode_num_accepted_tokens_total{model_name=\"m\"} 1550\n\
+                  trtllm_spec_decode_acceptance_length{model_name=\"m\"} 2.4\n\
+                  trtllm_speculative_config_info{spec_enabled=\"True\",spec_num_tokens=\"3\"} 1\n";
+    let rows = csv(trtllm, &[]);
+    assert!(rows[0]["tokens_per_pass"] == "2.55" && rows[0]["k"] == "3", "{rows:?}");
+    // Positions that do not add up are left out, whole.
+    let odd = LINE.replace("2.55", "3.90");
+    let rows = csv(&format!("INFO {odd}\n"), &[]);
+    assert!(rows[0]["notes"].contains("contradiction") && rows[0]["tokens_per_pass"].is_empty(), "{rows:?}");
 }

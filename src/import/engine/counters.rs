@@ -30,6 +30,8 @@ pub struct Scrape(BTreeMap<Key, Figures>);
 #[derive(Debug)]
 pub(super) struct Counters {
     k: Option<u64>,
+    /// Draft length as TensorRT-LLM tells its configuration.
+    told: Option<u64>,
     scrape: Scrape,
     repeated: BTreeSet<Key>,
 }
@@ -101,7 +103,7 @@ fn quoted_text(text: &str) -> Option<(String, &str)> {
 
 impl Counters {
     pub(super) fn new(k: Option<u64>) -> Self {
-        Self { k, scrape: Scrape::default(), repeated: BTreeSet::new() }
+        Self { k, told: None, scrape: Scrape::default(), repeated: BTreeSet::new() }
     }
 
     pub(super) fn into_scrape(self) -> Scrape {
@@ -127,8 +129,8 @@ impl Counters {
         }
         let rank = rank(&labels);
         let key = (family, label(&["model_name", "model"]), rank);
-        if let Some(k) = label(&["spec_num_tokens"]).and_then(|k| k.parse::<f64>().ok()) {
-            self.scrape.0.entry(key).or_default().by_name.insert("spec_num_tokens".to_owned(), k);
+        if let Some(k) = label(&["spec_num_tokens"]).and_then(|k| k.parse::<u64>().ok()).filter(|k| *k > 0) {
+            self.told = Some(k);
             return;
         }
         let figures = self.scrape.0.entry(key.clone()).or_default();
@@ -150,6 +152,7 @@ impl Counters {
 
     /// The windows of a scrape, less an earlier one.
     pub(super) fn end(self, since: Option<&Scrape>, take: &mut dyn FnMut(Window)) {
+        let gone = since.is_some_and(|since| since.0.keys().any(|key| !self.scrape.0.contains_key(key)));
         for (key, figures) in &self.scrape.0 {
             let earlier = since.and_then(|since| since.0.get(key));
             let (mut figures, restarted) = match earlier {
@@ -162,7 +165,7 @@ impl Counters {
             }
             let (family, model, rank) = key;
             let group = Group { model: model.clone(), rank: rank.clone(), file: None, span: None };
-            for mut window in windows(family, &figures, self.k) {
+            for mut window in windows(family, &figures, self.told.filter(|_| *family == "trtllm").or(self.k)) {
                 window.group = group.clone();
                 if restarted {
                     window.traps.push(Trap::Restarted);
@@ -172,6 +175,7 @@ impl Counters {
                     (Some(_), None) => window.traps.push(Trap::NothingEarlier),
                     _ => {}
                 }
+                window.traps.extend(gone.then_some(Trap::Gone));
                 if self.repeated.contains(key) {
                     window.traps.push(Trap::Repeated);
                 }
@@ -245,8 +249,7 @@ const WANTED: [&str; 23] = [
 ];
 
 /// Gauges: they hold no sum, and nothing is subtracted from them.
-const GAUGES: [&str; 11] = [
-    "spec_num_tokens",
+const GAUGES: [&str; 10] = [
     "spec_decode_num_drafts_created",
     "spec_decode_draft_acceptance_rate",
     "spec_decode_efficiency",
@@ -321,6 +324,7 @@ fn counted(format: Printout, figures: &Figures, k: Option<u64>) -> Window {
     let sum: f64 = passed.iter().sum();
     if !passed.is_empty() && accepted.is_some_and(|accepted| (sum - accepted).abs() > 0.5 + 1e-6 * accepted) {
         window.traps.push(Trap::Contradiction);
+        passed.clear();
     }
     window.passed = passed;
     // Each decode step brings one token besides accepted drafts; the first of a request comes with its prompt.
@@ -350,7 +354,6 @@ fn trtllm(figures: &Figures, k: Option<u64>) -> Option<Window> {
     let of = |name: &str| figures.get(name);
     let drafted = of("spec_decode_num_draft_tokens").or_else(|| of("spec_decode_drafted_tokens"))?;
     let accepted = of("spec_decode_num_accepted_tokens").or_else(|| of("spec_decode_accepted_tokens"))?;
-    let k = of("spec_num_tokens").filter(|k| *k >= 1.0).map(|k| k as u64).or(k);
     let rounds = k.map(|k| drafted / k as f64);
     let length = of("spec_decode_acceptance_length").filter(|_| rounds.is_none()).filter(|length| *length >= 1.0);
     let traps = if length.is_some() { vec![Trap::Gauge] } else { Vec::new() };

@@ -56,9 +56,15 @@ impl Found {
                     }
                     return;
                 }
+                // A logger may write its message under two keys; what has a role is a chat's.
+                let mut read: Vec<&str> = Vec::new();
+                let is_chat = get(value, "role").is_some();
                 for (key, inner) in entries.iter() {
                     match inner {
-                        JsonValue::Str(text) if LOGGED.contains(&&**key) => self.logged(text, &around, seen),
+                        JsonValue::Str(text) if LOGGED.contains(&&**key) && !is_chat && !read.contains(&&**text) => {
+                            read.push(text);
+                            self.logged(text, &around, seen);
+                        }
                         JsonValue::Str(_) => {}
                         // The same request is told of twice.
                         _ if key == "meta_info" && around.has_extension => {}
@@ -76,23 +82,27 @@ impl Found {
                 }
             }
             // Entries of a list may be JSON in a string.
-            JsonValue::Str(text) => self.inner(text, around, seen),
+            JsonValue::Str(text) => {
+                self.inner(text, around, seen);
+            }
             _ => {}
         }
     }
 
-    /// JSON in a string.
-    fn inner(&mut self, text: &str, around: &Around, seen: &mut Seen<'_>) {
-        if text.trim_start().starts_with('{')
-            && let Ok(inner) = JsonValue::parse(text.as_bytes(), true)
-        {
-            self.look(&inner, &around.deeper(), seen);
+    /// Whether a string holds JSON, which is looked at.
+    fn inner(&mut self, text: &str, around: &Around, seen: &mut Seen<'_>) -> bool {
+        let inner = text.trim_start().starts_with('{').then(|| JsonValue::parse(text.as_bytes(), true));
+        if let Some(Ok(inner)) = &inner {
+            self.look(inner, &around.deeper(), seen);
         }
+        matches!(inner, Some(Ok(_)))
     }
 
     /// Lines of a log that a logger or a store of logs wrapped, each after its moment.
     fn logged(&mut self, text: &str, around: &Around, seen: &mut Seen<'_>) {
-        self.inner(text, around, seen);
+        if self.inner(text, around, seen) {
+            return;
+        }
         let at = around.at.as_deref().unwrap_or_default();
         for line in text.lines().filter(|line| has_needle(line.as_bytes())) {
             self.log.line(&format!("{at} {line}"), &mut seen.0);

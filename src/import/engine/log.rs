@@ -11,7 +11,7 @@ use crate::import::engine::log::llamacpp::Llama;
 use crate::import::engine::log::printed::Printed;
 use crate::import::engine::log::sglang::Sglang;
 use crate::import::engine::log::vllm::Vllm;
-use crate::import::engine::scan::{lines, plain};
+use crate::import::engine::scan::{first_needle, lines, plain};
 use crate::words::{Printout, Trap};
 
 /// What lines say, and what later ones need of earlier ones.
@@ -31,10 +31,8 @@ impl Log {
     /// Reads a line that holds something.
     pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) {
         let line = &*plain(line);
-        // What users wrote is no measurement.
-        if ["prompt", "Received request", "\"content\""].iter().any(|quoted| line.contains(quoted))
-            && !line.contains("Avg prompt")
-        {
+        // What users and models wrote is no measurement.
+        if first_needle(line).is_some_and(|at| is_quoted(&line[..at])) {
             return;
         }
         let _ = self.vllm.line(line, take)
@@ -45,7 +43,6 @@ impl Log {
 
     /// What is known once all is read: windows that waited for more, and a draft length for those that lacked theirs.
     pub(super) fn end(&mut self, take: &mut dyn FnMut(Window)) -> Vec<(Printout, u64)> {
-        self.vllm.end(take);
         self.llama.end(take);
         self.printed.end(take);
         let known = [
@@ -55,6 +52,17 @@ impl Log {
         ];
         known.into_iter().filter_map(|(format, k)| Some((format, k?))).collect()
     }
+}
+
+/// Whether what follows stands in quotes that are no logger's own.
+fn is_quoted(before: &str) -> bool {
+    let Some(at) = before.rfind(['\'', '"']) else { return false };
+    // `"message":"INFO …` is a logger's line, `prompt: '…` and `text="…` a user's.
+    let key = before[..at].trim_end().strip_suffix(':').map(str::trim_end);
+    let logged = |key: &str| {
+        ["message", "msg", "log", "line"].iter().any(|name| key.trim_end_matches(['"', '\\']).ends_with(name))
+    };
+    before[at..].starts_with('\'') || !key.is_some_and(logged)
 }
 
 impl ReadLines for Log {
@@ -71,12 +79,20 @@ pub(super) struct Rounds {
     pub(super) count: f64,
     /// Whether every draft has the same length, so that the count is exact.
     pub(super) exact: bool,
+    /// Whether no count fits what was printed.
+    pub(super) contradicts: bool,
 }
 
 impl Rounds {
     /// What is to be known of them: without k nothing says whether drafts differ.
     pub(super) const fn trap(self, k: Option<u64>) -> Trap {
-        if self.exact || k.is_none() { Trap::Rounded } else { Trap::VariedDrafts }
+        if self.contradicts {
+            Trap::Contradiction
+        } else if self.exact || k.is_none() {
+            Trap::Rounded
+        } else {
+            Trap::VariedDrafts
+        }
     }
 }
 
@@ -94,7 +110,7 @@ pub(super) fn rounds(
 ) -> Option<Rounds> {
     let even = k.map(|k| drafted / k as f64).filter(|count| count.fract() < 1e-9 && *count >= 1.0);
     if accepted <= 0.0 {
-        return even.map(|count| Rounds { count, exact: true });
+        return even.map(|count| Rounds { count, exact: true, contradicts: false });
     }
     let about = |mean: f64, error: f64| {
         let most = if mean > error { accepted / (mean - error) } else { f64::INFINITY };
@@ -106,15 +122,18 @@ pub(super) fn rounds(
     let (low, high) = match (by_length, by_rates) {
         (Some(a), Some(b)) => (a.0.max(b.0), a.1.min(b.1)),
         (Some(one), None) | (None, Some(one)) => one,
-        (None, None) => return even.map(|count| Rounds { count, exact: true }),
+        (None, None) => return even.map(|count| Rounds { count, exact: true, contradicts: false }),
     };
     if let Some(count) = even.filter(|count| (low..=high).contains(count)) {
-        return Some(Rounds { count, exact: true });
+        return Some(Rounds { count, exact: true, contradicts: false });
+    }
+    if low > high {
+        return Some(Rounds { count: f64::NAN, exact: false, contradicts: true });
     }
     let middle = if sum > 0.0 { accepted / sum } else { accepted / (length? - 1.0) };
-    let count = if low <= high { middle.clamp(low, high) } else { middle };
+    let count = middle.clamp(low, high);
     // No round accepts more than it drafts, nor drafts nothing.
-    (count.is_finite() && count > 0.0).then_some(Rounds { count: count.min(drafted), exact: false })
+    (count.is_finite() && count > 0.0).then_some(Rounds { count: count.min(drafted), exact: false, contradicts: false })
 }
 
 /// Half of the last digit of a printed length, and of a printed rate, and a little.
@@ -128,7 +147,7 @@ mod tests {
     #[test]
     fn rounds_follow_from_rounded_figures() {
         let rates = [0.7, 0.5, 0.35];
-        let even = Some(Rounds { count: 1000.0, exact: true });
+        let even = Some(Rounds { count: 1000.0, exact: true, contradicts: false });
         assert_eq!(rounds(1550.0, 3000.0, Some(2.55), &rates, Some(3)), even);
         // Without rates or k the length alone tells, to its digits.
         assert_eq!(rounds(1550.0, 3000.0, Some(2.55), &[], None).map(|of| of.count.round()), Some(1000.0));

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 /// What a line that counts holds.
-const NEEDLES: [&str; 22] = [
+const NEEDLES: [&str; 23] = [
     "SpecDecoding metrics:",
     "Speculative metrics:",
     "DiffusionDecoding metrics:",
@@ -28,6 +28,7 @@ const NEEDLES: [&str; 22] = [
     "Accept length:",
     "[AL]",
     "Speculative Decoding",
+    "speculative_num_steps=",
 ];
 /// The needles that alone make a text a log; the others stand in other texts too.
 const TELLING: usize = 13;
@@ -38,6 +39,11 @@ static FINDER: LazyLock<Option<AhoCorasick>> =
 /// Whether a text holds what only engines' logs do.
 pub(super) fn has_needle(text: &[u8]) -> bool {
     FINDER.as_ref().is_some_and(|finder| finder.find_iter(text).any(|found| found.pattern().as_usize() < TELLING))
+}
+
+/// Where the first needle of a line stands.
+pub(super) fn first_needle(line: &str) -> Option<usize> {
+    FINDER.as_ref()?.find(line).map(|found| found.start())
 }
 
 /// Every line of a text that holds a needle.

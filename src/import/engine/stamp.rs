@@ -16,26 +16,33 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether a window counts; without bounds every one does, with bounds none without a moment. Where years are not known,
-    /// bounds that fall go over New Year.
-    #[must_use]
-    pub fn hold(&self, at: Option<Stamp>) -> bool {
+    /// Whether a window counts; without bounds every one does, with bounds none without a moment. Where a year is not known, a bound
+    /// is of the year that brings it closest to the first moment of the log.
+    pub(super) fn hold(&self, at: Option<Stamp>, first: Stamp) -> bool {
         if self.after.is_none() && self.before.is_none() {
             return true;
         }
         let Some(at) = at else { return false };
-        let known = at.has_year && [self.after, self.before].into_iter().flatten().all(|bound| bound.has_year);
-        let seconds = |of: Stamp| if known { of.seconds } else { without_year(of.seconds) };
-        let from = self.after.is_none_or(|after| seconds(at) >= seconds(after));
-        let to = self.before.is_none_or(|before| seconds(at) < seconds(before));
-        let falls = self.after.zip(self.before).is_some_and(|(after, before)| seconds(before) <= seconds(after));
-        if falls && !known { from || to } else { from && to }
+        self.after.is_none_or(|after| at.seconds >= placed(after, first))
+            && self.before.is_none_or(|before| at.seconds < placed(before, first))
     }
+}
+
+/// The seconds of a bound on the axis of a log.
+fn placed(bound: Stamp, first: Stamp) -> i64 {
+    if bound.has_year && first.has_year {
+        return bound.seconds;
+    }
+    let (year, _, _) = civil(first.seconds.div_euclid(DAY));
+    let all = [year - 1, year, year + 1].map(|year| in_year(bound.seconds, year));
+    all.into_iter().min_by_key(|seconds| seconds.abs_diff(first.seconds)).unwrap_or(bound.seconds)
 }
 
 /// Moments of a log that leaves years out, in rising order: one far before the last is of the next year.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Years {
+    /// The first moment.
+    pub(super) first: Option<Stamp>,
     last: Option<i64>,
     years: i64,
 }
@@ -43,6 +50,7 @@ pub(super) struct Years {
 impl Years {
     /// A moment with the years that have gone by.
     pub(super) fn rising(&mut self, at: Stamp) -> Stamp {
+        self.first = self.first.or(Some(at));
         if at.has_year {
             return at;
         }
@@ -54,10 +62,6 @@ impl Years {
         self.last = Some(seconds);
         Stamp { seconds, ..at }
     }
-}
-
-fn without_year(at: i64) -> i64 {
-    in_year(at, NO_YEAR)
 }
 
 /// The same day and hour of another year.
@@ -170,15 +174,25 @@ mod tests {
     }
 
     #[test]
-    fn bounds_compare_without_years_where_one_has_none() {
-        let at = |text: &str| find(text);
-        let bounds = Bounds { after: at("06-10 10:00"), before: at("06-10 11:00") };
-        assert!(bounds.hold(at("2026-06-10 10:00:00")) && bounds.hold(at("06-10 10:59:59")));
-        assert!(!bounds.hold(at("2026-06-10 11:00:00")) && !bounds.hold(None));
-        assert!(Bounds::default().hold(None));
-        let over = Bounds { after: at("12-31 23:50"), before: at("01-01 00:05") };
-        assert!(over.hold(at("12-31 23:59:00")) && over.hold(at("01-01 00:00:00")) && !over.hold(at("06-10 10:00:00")));
-        assert!(over.hold(at("2026-01-01 00:01:00")));
+    fn bounds_lie_in_the_year_of_the_log() {
+        let at = |text: &str| find(text).unwrap();
+        let hold = |after: Option<&str>, before: Option<&str>, first: &str, text: &str| {
+            Bounds { after: after.map(at), before: before.map(at) }.hold(find(text), at(first))
+        };
+        let (ten, eleven) = (Some("06-10 10:00"), Some("06-10 11:00"));
+        assert!(hold(ten, eleven, "2026-06-10 09:00", "2026-06-10 10:00:00"));
+        assert!(hold(Some("2026-06-10T10:00"), None, "06-10 09:00", "06-10 10:59:59"));
+        assert!(
+            !hold(ten, eleven, "2026-06-10 09:00", "2026-06-10 11:00:00")
+                && !hold(ten, None, "06-10 09:00", "no moment")
+        );
+        // Over New Year, each bound alone.
+        let eve = "12-31 23:50";
+        assert!(!hold(None, Some("01-01 00:00"), "2025-12-31 23:50", "2026-01-01 00:01"));
+        assert!(
+            hold(None, Some("01-01 00:00"), eve, eve) && hold(Some("12-31 23:55"), None, "01-01 00:00", "01-01 00:01")
+        );
+        assert!(!hold(Some("12-31 23:55"), None, eve, eve));
     }
 
     #[test]

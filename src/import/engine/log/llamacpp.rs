@@ -64,7 +64,7 @@ impl Llama {
         let k = (!rates.is_empty()).then_some(rates.len() as u64).or(self.k);
         self.positions = self.positions.max(k);
         if let Some(rounds) = length.and_then(|length| rounds(accepted, drafted, Some(length), &rates, k)) {
-            window.rounds = Some(rounds.count);
+            window.rounds = Some(rounds.count).filter(|_| !rounds.contradicts);
             window.traps.push(rounds.trap(k));
             positions(&mut window, &rates);
         }

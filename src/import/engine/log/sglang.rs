@@ -1,6 +1,6 @@
 //! SGLang's log lines.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::domain::observed::Window;
 use crate::import::engine::scan::number;
@@ -14,16 +14,25 @@ const WIDEST: usize = 64;
 #[derive(Debug)]
 pub(super) struct Sglang {
     k: Option<u64>,
-    /// How many lines can stand for one width of verification only, by width.
-    widths: BTreeMap<usize, u64>,
+    /// Steps that the server's arguments in the log say.
+    steps: Option<u64>,
+    /// Widths of verification of lines that can stand for one only.
+    widths: BTreeSet<usize>,
+    /// Those that all other lines with a rate can stand for.
+    open: Option<BTreeSet<usize>>,
 }
 
 impl Sglang {
     pub(super) const fn new(k: Option<u64>) -> Self {
-        Self { k, widths: BTreeMap::new() }
+        Self { k, steps: None, widths: BTreeSet::new(), open: None }
     }
 
     pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) -> bool {
+        if let Some(steps) = number(line, "speculative_num_steps=").filter(|steps| *steps >= 1.0) {
+            // What the server was started with.
+            self.steps = Some(steps as u64);
+            return true;
+        }
         let Some(length) = number(line, "accept len:") else { return false };
         if !line.contains("Decode batch") {
             return false;
@@ -42,23 +51,35 @@ impl Sglang {
                 if new.is_empty() && !old.is_empty() {
                     window.traps.push(Trap::RateWithBonus);
                 }
-                if let ([width], []) | ([], [width]) = (old.as_slice(), new.as_slice()) {
-                    *self.widths.entry(*width).or_default() += 1;
+                let all: BTreeSet<usize> = old.into_iter().chain(new).collect();
+                if let (None, Some(width), 1) = (self.steps.or(self.k), all.first(), all.len()) {
+                    self.widths.insert(*width);
+                    window.k = Some(*width as u64 - 1);
+                    window.traps.push(Trap::ChainAssumed);
+                } else {
+                    self.open = Some(match self.open.take() {
+                        Some(open) => &open & &all,
+                        None => all,
+                    });
                 }
             }
-            window.k = self.k;
+            window.k = self.steps.or(self.k).or(window.k);
             window.length = Some((length, weight));
-        } else {
+        } else if length == 0.0 || length.is_nan() {
             window.drafted = Some(0.0);
+        } else {
+            window.traps.push(Trap::Contradiction);
         }
         take(window);
         true
     }
 
-    /// The draft length, where lines that leave no choice agree.
+    /// The draft length of lines that leave a choice, where those that leave none agree on one of theirs.
     pub(super) fn k(&self) -> Option<u64> {
-        let mut all = self.widths.keys();
-        all.next().filter(|_| self.widths.len() == 1).map(|width| *width as u64 - 1)
+        let open = self.open.as_ref().unwrap_or(&self.widths);
+        let all = if self.widths.is_empty() { open } else { &self.widths };
+        let one = all.first().filter(|width| all.len() == 1 && open.contains(width))?;
+        Some(*one as u64 - 1)
     }
 }
 

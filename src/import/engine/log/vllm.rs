@@ -10,12 +10,21 @@ use crate::words::{Printout, Trap};
 #[derive(Debug)]
 pub(super) struct Vllm {
     k: Option<u64>,
-    /// The last cumulative line of V0.
-    last: Option<Window>,
+    /// Drafted, emitted and accepted tokens of the last cumulative line of V0.
+    last: Option<[f64; 3]>,
     /// Generated tokens per second of the line with the load, not yet set beside drafts.
     load: Option<(Stamp, f64)>,
-    /// Moment, accepted drafts, and accepted drafts per second, of drafts not yet set beside a load.
-    drafts: Option<(Stamp, f64, f64)>,
+    /// Drafts not yet set beside a load.
+    drafts: Option<Drafts>,
+}
+
+/// Accepted drafts of a window, and how many a second.
+#[derive(Clone, Debug)]
+struct Drafts {
+    at: Stamp,
+    rank: Option<String>,
+    accepted: f64,
+    speed: f64,
 }
 
 impl Vllm {
@@ -67,18 +76,20 @@ impl Vllm {
             length
         });
         if let Some(rounds) = rounds(accepted, drafted, length, &rates, self.k) {
-            window.rounds = Some(rounds.count);
+            window.rounds = Some(rounds.count).filter(|_| !rounds.contradicts);
             let passed = |rate: &f64| if rounds.exact { (rate * rounds.count).round() } else { rate * rounds.count };
-            window.passed = rates.iter().map(passed).collect();
+            window.passed = rates.iter().filter(|_| !rounds.contradicts).map(passed).collect();
             // Rounding may leave the positions a little off the count of all, which is exact.
             window.traps.push(rounds.trap(self.k));
         }
+        let rank = window.group.rank.clone();
         take(window);
         let speed = number(text, "Accepted throughput: ").filter(|speed| *speed > 0.0);
         if let (Some(at), Some(speed)) = (at, speed) {
+            let drafts = Drafts { at, rank, accepted, speed };
             match self.load.take().filter(|(of, _)| *of == at) {
-                Some((_, load)) => take(steps(at, accepted, speed, load)),
-                None => self.drafts = Some((at, accepted, speed)),
+                Some((_, load)) => take(steps(drafts, load)),
+                None => self.drafts = Some(drafts),
             }
         }
     }
@@ -97,34 +108,31 @@ impl Vllm {
         (length - mean).abs() < (length - 1.0 - mean).abs()
     }
 
-    /// Running sums of the V0 engine: only the last line counts.
+    /// Running sums of the V0 engine: each line counts what came since the one before.
     fn cumulative(&mut self, before: &str, text: &str, take: &mut dyn FnMut(Window)) {
         let of = |label: &str| number(text, label);
-        let (Some(drafted), Some(emitted)) = (of("Number of draft tokens: "), of("Number of emitted tokens: ")) else {
-            return;
-        };
+        let sums = ["Number of draft tokens: ", "Number of emitted tokens: ", "Number of accepted tokens: "].map(of);
+        let [Some(drafted), Some(emitted), accepted] = sums else { return };
+        let sums = [drafted, emitted, accepted.unwrap_or(f64::NAN)];
         let k = of("Number of speculative tokens: ").filter(|k| *k >= 1.0).map(|k| k as u64);
+        let last = self.last.replace(sums).unwrap_or_default();
+        // Sums that fall have begun anew.
+        let fell = sums.iter().zip(last).any(|(sum, before)| *sum < before);
+        let last = if fell { [0.0; 3] } else { last };
+        let [drafted, emitted, accepted] = [0, 1, 2].map(|at| sums[at] - last[at]);
         let mut window = Window { at: find(before), ..v0(Printout::VllmV0Log, k, drafted, emitted) };
-        window.independent = of("Number of accepted tokens: ");
-        window.traps.push(Trap::LastLine);
-        let fell = |last: &Window| last.drafted.is_some_and(|before| before > drafted);
-        if let Some(last) = self.last.replace(window).filter(fell) {
-            // Sums that fall have begun anew.
-            take(Window { traps: [last.traps.clone(), vec![Trap::Restarted]].concat(), ..last });
-        }
+        window.independent = Some(accepted).filter(|accepted| accepted.is_finite());
+        window.traps.extend(fell.then_some(Trap::Restarted));
+        take(window);
     }
 
     /// The line with the load comes before or after the one with drafts, at the same moment.
     fn loaded(&mut self, at: Option<Stamp>, speed: f64, take: &mut dyn FnMut(Window)) {
         let Some(at) = at else { return };
-        match self.drafts.take().filter(|(of, _, _)| *of == at) {
-            Some((_, accepted, drafts)) => take(steps(at, accepted, drafts, speed)),
+        match self.drafts.take().filter(|drafts| drafts.at == at) {
+            Some(drafts) => take(steps(drafts, speed)),
             None => self.load = Some((at, speed)),
         }
-    }
-
-    pub(super) fn end(&mut self, take: &mut dyn FnMut(Window)) {
-        self.last.take().into_iter().for_each(take);
     }
 }
 
@@ -136,11 +144,14 @@ fn rank(before: &str) -> Option<String> {
 }
 
 /// All decode steps of a window: each brings one token besides accepted drafts.
-fn steps(at: Stamp, accepted: f64, speed: f64, load: f64) -> Window {
+fn steps(drafts: Drafts, load: f64) -> Window {
+    let Drafts { at, rank, accepted, speed } = drafts;
     let seconds = accepted / speed;
     let (tokens, rounds) = (load * seconds, (load - speed) * seconds);
     let steps = (rounds > 0.0 && tokens.is_finite()).then_some((tokens, rounds));
-    Window { at: Some(at), steps, ..Window::of(Printout::VllmLog) }
+    let mut window = Window { at: Some(at), steps, ..Window::of(Printout::VllmLog) };
+    window.group.rank = rank;
+    window
 }
 
 /// What the V0 engine tells. It counts a draft as accepted that would have been although one before it was rejected: only emitted
