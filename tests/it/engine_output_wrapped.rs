@@ -237,7 +237,7 @@ fn lengths_and_sums_are_those_of_their_lines() {
     let found: Vec<(&str, &str)> =
         open.iter().map(|row| (row["k"].as_str(), row["tokens_per_pass"].as_str())).collect();
     assert_eq!(found, [("", "3.55"), ("1", "1.41")]);
-    let told = "[2026-06-10 09:59:00] server_args=ServerArgs(speculative_num_steps=5, speculative_eagle_topk=4)\n";
+    let told = "[2026-06-10 09:59:00] server_args=ServerArgs(model_path='m', speculative_num_steps=5, speculative_eagle_topk=4)\n";
     let tree = csv(&(told.to_owned() + &sglang("3.10", "0.30")), &[]);
     assert!(tree[0]["k"] == "5" && !tree[0]["notes"].contains("chain-assumed"), "{tree:?}");
     let nine = csv(&sglang("9.00", "0.90"), &["--k", "3"]);

@@ -32,7 +32,8 @@ impl Log {
     pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) {
         let line = &*plain(line);
         // What users and models wrote is no measurement.
-        if first_needle(line).is_some_and(|at| is_quoted(&line[..at])) {
+        let is_argument = |at: usize| line[at..].starts_with("speculative_num_steps=");
+        if first_needle(line).is_some_and(|at| !is_argument(at) && is_quoted(&line[..at])) {
             return;
         }
         let _ = self.vllm.line(line, take)
