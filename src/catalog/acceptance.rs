@@ -58,8 +58,10 @@ pub(super) fn acceptance(
     hint_at_rate(node, problems);
     let mut read_off = None;
     let own = own(node, problems, loader, context, &mut read_off);
+    let (from, read_off) = read_off.unzip();
+    let provenance = provenance?.or(from).unwrap_or_default();
     let model = match context {
-        Context::Whole(workloads) => by::of_service(node, problems, loader, workloads, own),
+        Context::Whole(workloads) => by::of_service(node, problems, loader, workloads, own, &provenance),
         Context::Unread => own?,
         Context::OneOfMany => {
             by::not_inside(node, &["proposing_share", "by_workload"], problems);
@@ -67,8 +69,6 @@ pub(super) fn acceptance(
         }
     }?;
     let (model, by_context) = model;
-    let (from, read_off) = read_off.unzip();
-    let provenance = provenance?.or(from).unwrap_or_default();
     Some(Acceptance { model, by_context, proposing_share: proposing_share?, provenance, read_off })
 }
 

@@ -119,7 +119,7 @@ fn drafter(
         // Its recording says how many rounds propose.
         acceptance.proposing_share = Some(Probability::nearest(trace.proposing_share()));
     }
-    if let (true, None, Some(of)) = (source.looks_up(), acceptance.proposing_share, acceptance.read_off) {
+    if let (true, None, Some(of)) = (source.looks_up(), acceptance.proposing_share, acceptance.read_off()) {
         let Some(share) = of.drafting_share else {
             let message = format!("`{}`: engines do not count rounds in which nothing was looked up", node.path);
             let place = node.at(&["acceptance"]).unwrap_or(node).place.clone();

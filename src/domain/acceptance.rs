@@ -330,6 +330,17 @@ impl Acceptance {
         }
     }
 
+    /// What an engine's output says beside the model; of several parts no share is known for all.
+    #[must_use]
+    pub fn read_off(&self) -> Option<ReadOff> {
+        let parts = match &self.model {
+            AcceptanceModel::Workloads(parts) => parts.as_slice(),
+            _ => &[],
+        };
+        let of_part = || parts.iter().find_map(|part| part.acceptance.read_off);
+        self.read_off.or_else(|| of_part().map(|_| ReadOff { drafting_share: None }))
+    }
+
     /// Every model in it that a context or a workload has of its own.
     #[must_use]
     pub fn models(&self) -> Vec<&AcceptanceModel> {

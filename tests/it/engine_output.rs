@@ -438,3 +438,24 @@ fn a_scenario_reads_what_engines_print() {
     let steps = write("ngram = {}", "file = \"vllm-bench.json\"");
     assert_eq!(rows(&steps.stdout)[1]["tokens_per_pass"], "2.55", "{}", steps.stderr);
 }
+
+/// Of a mix, each part says where it was read off, the base too; and one part is enough to ask how often an n-gram drafter proposes.
+#[test]
+fn parts_of_a_mix_read_files_too() {
+    let folder = folder();
+    std::fs::copy(fixture("vllm-v1.prom"), folder.path().join("a.prom")).unwrap();
+    let write = |drafter: &str, base: &str| {
+        let text = format!(
+            "title = \"t\"\nhardware = \"h100-sxm5-80gb\"\ntarget = \"llama-3.1-8b\"\nengine = \"vllm\"\n[sweep]\nbatch = 1\n\
+             k = 3\ncontext = 1000\n[drafters.d]\n{drafter}\n[drafters.d.acceptance]\n{base}\n\
+             by_workload = {{ code = {{ metrics = {{ file = \"a.prom\" }} }} }}\n[workloads.code]\nshare = 0.5\noutput = 100\n\
+             [workloads.chat]\nshare = 0.5\noutput = 100\n"
+        );
+        std::fs::write(folder.path().join("s.toml"), text).unwrap();
+        run(folder.path(), &["sweep", "--scenario", "s.toml", "--write", "none"])
+    };
+    let mixed = write("eagle = { version = 3 }", "metrics = { file = \"a.prom\" }");
+    assert!(mixed.code == 0 && !mixed.stdout.contains("source not stated"), "{} {}", mixed.stdout, mixed.stderr);
+    let looked_up = write("ngram = {}", "mean_length = { tokens = 1.5, k = 3 }");
+    assert!(looked_up.code == 3 && looked_up.stderr.contains("proposing_share"), "{}", looked_up.stderr);
+}

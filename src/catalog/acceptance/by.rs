@@ -7,7 +7,7 @@ use crate::catalog::reader::{Fields, Problems};
 use crate::catalog::values::{LARGEST_INTEGER, number, probability};
 use crate::catalog::workloads::Read;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Length, OfWorkload};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Length, OfWorkload, Provenance};
 use crate::domain::axis::Axis;
 use crate::domain::beta::Beta;
 
@@ -111,6 +111,7 @@ pub(super) fn of_service(
     loader: &mut Loader<'_>,
     workloads: &[Read],
     own: Option<Option<Own>>,
+    provenance: &Provenance,
 ) -> Option<Own> {
     let by_workload = match node.get("by_workload") {
         Some(node) => labelled(node, problems, loader, workloads),
@@ -122,7 +123,11 @@ pub(super) fn of_service(
     if each.iter().all(Option::is_none) {
         return own;
     }
-    let rest = own.map(|(model, by_context)| Acceptance { by_context, ..Acceptance::of(model) });
+    let rest = own.map(|(model, by_context)| Acceptance {
+        by_context,
+        provenance: provenance.clone(),
+        ..Acceptance::of(model)
+    });
     if let Some((at, _)) = workloads.iter().zip(&each).find(|(_, each)| each.is_none() && rest.is_none()) {
         let message = format!("`{}` says nothing of workload `{}`", node.path, at.0.label);
         let hint = "add it to by_workload, or a kind for the others beside";
