@@ -1,5 +1,6 @@
 //! Cost and acceptance combined: what a round costs, what it yields, and whether that pays.
 
+pub mod breakeven;
 pub mod capacity;
 pub mod choose;
 pub mod point;
