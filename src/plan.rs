@@ -9,4 +9,5 @@ pub mod round;
 pub mod setup;
 pub mod speedup;
 pub mod tree;
+pub mod windows;
 pub mod yields;

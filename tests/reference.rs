@@ -53,9 +53,6 @@ pub(crate) type Answer = Result<Value, Unanswered>;
 
 /// Functions that the library does not have yet, with the reason. The table only shrinks.
 const PENDING: &[(&str, &str)] = &[
-    ("breakeven_batches", DECISION),
-    ("breakeven_ctx", DECISION),
-    ("no_loss_ctx", DECISION),
     ("concurrency1_latency", SERVING),
     ("saturation_throughput", SERVING),
     ("mg1", SERVING),
@@ -63,7 +60,6 @@ const PENDING: &[(&str, &str)] = &[
     ("closed_network", SERVING),
     ("closed_bounds", SERVING),
 ];
-const DECISION: &str = "windows of batch and context are not searched yet";
 const SERVING: &str = "traffic is not modelled yet";
 
 fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
