@@ -253,3 +253,20 @@ fn lengths_and_sums_are_those_of_their_lines() {
     let rows = csv(&format!("INFO {odd}\n"), &[]);
     assert!(rows[0]["notes"].contains("contradiction") && rows[0]["tokens_per_pass"].is_empty(), "{rows:?}");
 }
+
+/// Streams and loggers put a prefix before JSON; a prompt that quotes it is passed over.
+#[test]
+fn json_behind_a_prefix_is_read() {
+    let metrics = "{\"choices\": [], \"metrics\": {\"speculative_decoding\": {\"num_spec_steps\": 43, \"num_accepted_draft_tokens\": 10, \
+                   \"num_draft_tokens\": 129, \"num_spec_tokens\": 3}}}";
+    let stream =
+        format!("data: {{\"choices\": [{{\"delta\": {{\"content\": \"hi\"}}}}]}}\n\ndata: {metrics}\n\ndata: [DONE]\n");
+    let logged = format!("INFO 06-10 14:00:00 [client.py:7] response {metrics}\n");
+    for text in [&stream, &logged] {
+        let rows = csv(text, &[]);
+        assert_eq!((rows[0]["format"].as_str(), count(&rows[0], "rounds")), ("vllm-request", 43), "{text}");
+    }
+    let quoted = format!("INFO Received request 1: prompt: 'what is {metrics}?'\nINFO [metrics.py:96] {LINE}\n");
+    let rows = csv(&quoted, &[]);
+    assert_eq!((rows.len(), rows[0]["format"].as_str()), (1, "vllm-log"));
+}

@@ -114,6 +114,23 @@ impl Found {
     }
 }
 
+/// Every object that is known, in a value by itself.
+pub(super) fn known(value: &JsonValue<'_>, k: Option<u64>, take: &mut dyn FnMut(Window)) {
+    // Strings are not looked into: no log stands in a line of a log.
+    match value {
+        JsonValue::Object(entries) => {
+            if let Some(windows) = READERS.iter().find_map(|read| read(value, k)) {
+                windows.into_iter().for_each(take);
+                return;
+            }
+            let inner = entries.iter().filter(|(key, _)| !PASSED_OVER.contains(&&**key));
+            inner.for_each(|(_, inner)| known(inner, k, take));
+        }
+        JsonValue::Array(items) => items.iter().for_each(|item| known(item, k, take)),
+        _ => {}
+    }
+}
+
 /// Keys under which lines of logs stand: of loggers, docker, journald, Elasticsearch, Google Cloud, Loki.
 const LOGGED: [&str; 9] = ["message", "msg", "log", "line", "MESSAGE", "textPayload", "event", "values", "@message"];
 /// Keys whose values are what users and models wrote, or configuration.

@@ -5,7 +5,10 @@ mod printed;
 mod sglang;
 pub(super) mod vllm;
 
+use jiter::JsonValue;
+
 use crate::domain::observed::Window;
+use crate::import::engine::json::known;
 use crate::import::engine::lines::ReadLines;
 use crate::import::engine::log::llamacpp::Llama;
 use crate::import::engine::log::printed::Printed;
@@ -21,17 +24,25 @@ pub(super) struct Log {
     sglang: Sglang,
     llama: Llama,
     printed: Printed,
+    k: Option<u64>,
 }
+
+/// Keys of what is read behind a prefix.
+const JSON: [&str; 4] =
+    ["\"speculative_decoding\"", "\"spec_verify_ct\"", "\"draft_n_accepted\"", "\"specDecodingStats\""];
 
 impl Log {
     pub(super) fn new(k: Option<u64>) -> Self {
-        Self { vllm: Vllm::new(k), sglang: Sglang::new(k), llama: Llama::new(k), printed: Printed::new(k) }
+        Self { vllm: Vllm::new(k), sglang: Sglang::new(k), llama: Llama::new(k), printed: Printed::new(k), k }
     }
 
     /// Reads a line that holds something.
     pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) {
         let line = &*plain(line);
         // What users and models wrote is no measurement.
+        if self.wrapped(line, take) {
+            return;
+        }
         let is_argument = |at: usize| line[at..].starts_with("speculative_num_steps=");
         if first_needle(line).is_some_and(|at| !is_argument(at) && is_quoted(&line[..at])) {
             return;
@@ -40,6 +51,18 @@ impl Log {
             || self.sglang.line(line, take)
             || self.llama.line(line, take)
             || self.printed.line(line, take);
+    }
+
+    /// JSON behind a prefix: a stream's `data: {…}`, a response that a logger printed.
+    fn wrapped(&self, line: &str, take: &mut dyn FnMut(Window)) -> bool {
+        let Some(at) = line.find('{').filter(|at| JSON.iter().any(|key| line[*at..].contains(key))) else {
+            return false;
+        };
+        let is_plain = !line[..at].contains(['\'', '"']);
+        if let (true, Ok(value)) = (is_plain, JsonValue::parse(line[at..].trim_end().as_bytes(), true)) {
+            known(&value, self.k, take);
+        }
+        true
     }
 
     /// What is known once all is read: windows that waited for more, and a draft length for those that lacked theirs.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 /// What a line that counts holds.
-const NEEDLES: [&str; 23] = [
+const NEEDLES: [&str; 27] = [
     "SpecDecoding metrics:",
     "Speculative metrics:",
     "DiffusionDecoding metrics:",
@@ -29,6 +29,10 @@ const NEEDLES: [&str; 23] = [
     "[AL]",
     "Speculative Decoding",
     "speculative_num_steps=",
+    "\"speculative_decoding\"",
+    "\"spec_verify_ct\"",
+    "\"draft_n_accepted\"",
+    "\"specDecodingStats\"",
 ];
 /// The needles that alone make a text a log; the others stand in other texts too.
 const TELLING: usize = 13;
