@@ -8,11 +8,12 @@
     reason = "a benchmark prints, stops on a broken input, and reads the clock"
 )]
 
-use std::hint::black_box;
-use std::time::Instant;
+mod timing;
 
 use specplan::domain::observed::Pools;
 use specplan::import::engine::{Options, Reader};
+
+use timing::{median, timed};
 
 const MEGABYTES: usize = 64;
 const RUNS: usize = 9;
@@ -55,15 +56,4 @@ fn read(text: &[u8]) -> Pools {
     let mut reader = Reader::new(Options::default());
     text.chunks(PIECE).for_each(|piece| reader.push(piece).expect("text"));
     reader.finish().expect("windows")
-}
-
-fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
-    let made = black_box(work());
-    (start.elapsed().as_secs_f64(), made)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

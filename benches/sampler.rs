@@ -10,8 +10,9 @@
     reason = "a benchmark prints, stops on a broken input, and reads the clock"
 )]
 
+mod timing;
+
 use std::hint::black_box;
-use std::time::Instant;
 
 use specplan::acceptance::accepted::Accepted;
 use specplan::acceptance::best_tree::BestTrees;
@@ -22,6 +23,8 @@ use specplan::domain::law::{Law, Pair};
 use specplan::domain::ranks::Ranks;
 use specplan::rng::Generator;
 use specplan::units::Probability;
+
+use timing::{median, timed};
 
 const PAIRS: usize = 15;
 
@@ -37,23 +40,11 @@ fn alpha(value: f64) -> Probability {
     Probability::new(value).expect("a probability")
 }
 
-/// Seconds of a piece of work.
-fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
-    let made = black_box(work());
-    (start.elapsed().as_secs_f64(), made)
-}
-
 /// Draws per second of both, and the median ratio.
 struct Pairs {
     subject: f64,
     yardstick: f64,
     ratio: f64,
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Alternates two kinds of work, each with its number of draws.

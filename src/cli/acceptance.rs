@@ -145,9 +145,7 @@ fn unreadable(path: &Path, error: &Unreadable) -> Error {
         Unreadable::Utf16 => ("not-utf8", "iconv -f UTF-16 -t UTF-8 FILE | specplan acceptance -"),
         Unreadable::Timeless => ("conflict", "of counters take two scrapes, and --since"),
         Unreadable::Compressed => ("compressed", "zcat FILE | specplan acceptance -"),
-        Unreadable::Unknown(_) => {
-            ("unknown-format", "specplan acceptance --help lists what is read; --from names a form")
-        }
+        Unreadable::Unknown => ("unknown-format", "specplan acceptance --help lists what is read; --from names a form"),
         Unreadable::Json { .. } => ("syntax", "--from log reads lines, whatever is between them"),
         Unreadable::NoCounters(_) => {
             ("conflict", "--since takes two scrapes of /metrics; of a log --after takes a moment")

@@ -4,6 +4,7 @@ mod pool;
 
 pub use pool::{Pairs, Pool, Pools};
 
+use crate::domain::trace::Trace;
 use crate::words::{Printout, Trap};
 
 /// A moment as logs print it. Some leave the year out.
@@ -101,7 +102,8 @@ impl Window {
         let rises = |(here, before): (&f64, f64)| {
             !here.is_finite() || *here < 0.0 || *here > before + 0.001 * before.max(1000.0)
         };
-        if self.passed.iter().zip(before).any(rises) {
+        let odd = |round: &Alike| round.accepted > round.drafted || round.drafted > Trace::LONGEST;
+        if self.passed.iter().zip(before).any(rises) || self.alike.iter().any(odd) {
             self.passed.clear();
             self.alike.clear();
             wrong = true;

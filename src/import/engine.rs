@@ -60,8 +60,11 @@ pub enum Unreadable {
     #[error("it is compressed: unpack it first")]
     Compressed,
     /// Text without a figure that is known.
-    #[error("nothing in it says how drafts were accepted: {0}")]
-    Unknown(String),
+    #[error(
+        "nothing in it says how drafts were accepted: no counter, log line or key of vLLM, SGLang, TensorRT-LLM, llama.cpp, \
+         aiperf or guidellm was found"
+    )]
+    Unknown,
     /// A value that is no JSON.
     #[error("line {line}: this is no JSON: {reason}")]
     Json {
@@ -132,21 +135,13 @@ impl Reader {
     ///
     /// [`Unreadable`] where nothing was found.
     pub fn finish(mut self) -> Result<Pools, Unreadable> {
-        if !self.any {
-            return Err(Unreadable::Empty);
-        }
-        if self.form.is_none() {
-            self.begin()?;
-        }
+        self.told()?;
         let settled = self.end()?;
         for (format, k) in settled {
             self.taken.pools.settle(format, k);
         }
         if self.taken.pools.is_empty() && self.taken.outside == 0 {
-            return Err(Unreadable::Unknown(
-                "no counter, log line or key of vLLM, SGLang, TensorRT-LLM, llama.cpp, aiperf or guidellm was found"
-                    .to_owned(),
-            ));
+            return Err(Unreadable::Unknown);
         }
         Ok(self.taken.pools)
     }
@@ -171,17 +166,20 @@ impl Reader {
     ///
     /// [`Unreadable`] where there are none.
     pub fn scrape(mut self) -> Result<Scrape, Unreadable> {
-        if !self.any {
-            return Err(Unreadable::Empty);
-        }
-        if self.form.is_none() {
-            self.begin()?;
-        }
+        self.told()?;
         match self.form.take() {
             Some(Form::Counters(lines)) => Ok(lines.finish(&mut |_| ()).into_scrape()),
             Some(Form::Log(_)) => Err(Unreadable::NoCounters("a log")),
             _ => Err(Unreadable::NoCounters("JSON")),
         }
+    }
+
+    /// Tells the form of a text that has ended, if it was too short to be told before.
+    fn told(&mut self) -> Result<(), Unreadable> {
+        if !self.any {
+            return Err(Unreadable::Empty);
+        }
+        if self.form.is_none() { self.begin() } else { Ok(()) }
     }
 
     fn begin(&mut self) -> Result<(), Unreadable> {

@@ -14,6 +14,9 @@ use crate::units::Probability;
 /// ```text
 /// R = (k t_draft + t_verify(k + 1) + overhead) / t_plain
 /// ```
+///
+/// A number of tokens, at least 1 up to rounding, of rounds in which all sequences propose; by the price in force. Equal to
+/// tokens per pass over the speedup.
 #[must_use]
 pub fn tokens_to_pay(setup: &Setup<'_>, batch: f64, context: f64, k: u64) -> f64 {
     let plain = plain_step(setup, batch, context);

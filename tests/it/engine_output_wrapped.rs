@@ -270,3 +270,19 @@ fn json_behind_a_prefix_is_read() {
     let rows = csv(&quoted, &[]);
     assert_eq!((rows.len(), rows[0]["format"].as_str()), (1, "vllm-log"));
 }
+
+/// Steps that accept more than they draft, or draft what no engine does, end nothing but themselves.
+#[test]
+fn impossible_steps_are_left_out() {
+    let odd = [
+        "{\"per_step_accepted\": [5, 0], \"per_step_drafted\": [3, 3]}",
+        "{\"per_step_accepted\": [1, 0], \"per_step_drafted\": [4000000000, 3]}",
+    ];
+    for text in odd {
+        let rows = csv(text, &[]);
+        assert!(rows[0]["notes"].contains("contradiction") && rows[0]["conditional"].is_empty(), "{text}: {rows:?}");
+    }
+    let folder = folder();
+    let path = write(folder.path(), "{\"itl_tokens\": [1e15, 2]}");
+    assert_eq!(run(folder.path(), &["acceptance", &path]).code, 3);
+}

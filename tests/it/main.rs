@@ -14,6 +14,7 @@ mod coverage;
 mod deployment;
 mod drafters;
 mod engine_output;
+mod engine_output_used;
 mod engine_output_wrapped;
 mod exercises;
 mod explain;

@@ -222,7 +222,7 @@ impl ReadLines for Counters {
 }
 
 /// Names that are kept, without family and `_total`.
-const WANTED: [&str; 23] = [
+const WANTED: [&str; 17] = [
     "spec_decode_num_drafts",
     "spec_decode_num_draft_tokens",
     "spec_decode_num_accepted_tokens",
@@ -232,34 +232,25 @@ const WANTED: [&str; 23] = [
     "spec_decode_efficiency",
     "generation_tokens",
     "time_to_first_token_seconds_count",
-    "diffusion_num_denoising_steps",
     "spec_accept_length",
-    "spec_accept_rate",
     "spec_num_steps",
     "spec_num_draft_tokens",
     "spec_verify_calls",
     "spec_decode_acceptance_length",
     "spec_decode_drafted_tokens",
     "spec_decode_accepted_tokens",
-    "num_requests_running",
-    "num_running_reqs",
     "speculative_config_info",
-    "spec_cap_length",
-    "spec_block_accept_length",
 ];
 
 /// Gauges: they hold no sum, and nothing is subtracted from them.
-const GAUGES: [&str; 10] = [
+const GAUGES: [&str; 7] = [
     "spec_decode_num_drafts_created",
     "spec_decode_draft_acceptance_rate",
     "spec_decode_efficiency",
     "spec_accept_length",
-    "spec_accept_rate",
     "spec_num_steps",
     "spec_num_draft_tokens",
     "spec_decode_acceptance_length",
-    "num_requests_running",
-    "num_running_reqs",
 ];
 
 impl Figures {

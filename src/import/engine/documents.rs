@@ -3,7 +3,8 @@
 use jiter::JsonValue;
 
 use crate::domain::observed::Window;
-use crate::import::engine::json::{Found, Seen};
+use crate::import::engine::json::Walk;
+use crate::import::engine::log::Log;
 use crate::import::engine::{Unreadable, cut_off};
 use crate::words::Printout;
 
@@ -13,7 +14,9 @@ const LARGEST: usize = 1 << 30;
 /// Values as they become complete.
 #[derive(Debug)]
 pub(super) struct Documents {
-    found: Found,
+    k: Option<u64>,
+    /// For lines of logs within JSON.
+    log: Log,
     /// The value that has not ended.
     open: Vec<u8>,
     /// Brackets that are open in it.
@@ -30,7 +33,8 @@ pub(super) struct Documents {
 impl Documents {
     pub(super) fn new(k: Option<u64>) -> Self {
         Self {
-            found: Found::new(k),
+            k,
+            log: Log::new(k),
             open: Vec::new(),
             depth: 0,
             in_text: false,
@@ -108,17 +112,17 @@ impl Documents {
             self.last = Some(window.format);
             take(window);
         };
-        self.found.value(&value, &mut Seen::new(&mut seen));
+        Walk { k: self.k, log: Some(&mut self.log), take: &mut seen }.value(&value);
         Ok(())
     }
 
     fn no_json(&self, reason: &str) -> Unreadable {
-        Unreadable::Json { line: self.start.max(1), reason: reason.to_owned() }
+        Unreadable::Json { line: self.start, reason: reason.to_owned() }
     }
 
     pub(super) fn finish(mut self, take: &mut dyn FnMut(Window)) -> Result<Vec<(Printout, u64)>, Unreadable> {
         let mut last = self.last;
-        let settled = self.found.end(&mut |window: Window| {
+        let settled = self.log.end(&mut |window: Window| {
             last = Some(window.format);
             take(window);
         });

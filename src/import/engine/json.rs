@@ -10,38 +10,27 @@ use crate::domain::observed::{Stamp, Window};
 use crate::import::engine::log::Log;
 use crate::import::engine::scan::has_needle;
 use crate::import::engine::stamp::written;
-use crate::words::Printout;
 
 /// Levels that are looked into.
 const DEEPEST: usize = 24;
 
-/// Takes windows.
-pub(super) struct Seen<'a>(&'a mut dyn FnMut(Window));
-
-impl<'a> Seen<'a> {
-    pub(super) fn new(take: &'a mut dyn FnMut(Window)) -> Self {
-        Self(take)
-    }
+/// Looks through values for objects that are known, and for lines of logs where there is something to read them.
+pub(super) struct Walk<'a> {
+    /// Draft length, where nothing says it.
+    pub(super) k: Option<u64>,
+    /// For lines of a log that a logger wrapped in JSON; none: strings are not looked into.
+    pub(super) log: Option<&'a mut Log>,
+    /// Takes windows.
+    pub(super) take: &'a mut dyn FnMut(Window),
 }
 
-/// Looks for objects that are known.
-#[derive(Debug)]
-pub(super) struct Found {
-    k: Option<u64>,
-    /// For lines of a log that a logger wrapped in JSON.
-    log: Log,
-}
-
-impl Found {
-    pub(super) fn new(k: Option<u64>) -> Self {
-        Self { k, log: Log::new(k) }
+impl Walk<'_> {
+    /// Looks through one value.
+    pub(super) fn value(&mut self, value: &JsonValue<'_>) {
+        self.look(value, &Around::default());
     }
 
-    pub(super) fn value(&mut self, value: &JsonValue<'_>, seen: &mut Seen<'_>) {
-        self.look(value, &Around::default(), seen);
-    }
-
-    fn look(&mut self, value: &JsonValue<'_>, around: &Around, seen: &mut Seen<'_>) {
+    fn look(&mut self, value: &JsonValue<'_>, around: &Around) {
         if around.depth > DEEPEST {
             return;
         }
@@ -52,7 +41,7 @@ impl Found {
                 if let Some(windows) = known {
                     for mut window in windows {
                         window.group.model = window.group.model.or_else(|| around.model.clone());
-                        (seen.0)(window);
+                        (self.take)(window);
                     }
                     return;
                 }
@@ -63,12 +52,12 @@ impl Found {
                     match inner {
                         JsonValue::Str(text) if LOGGED.contains(&&**key) && !is_chat && !read.contains(&&**text) => {
                             read.push(text);
-                            self.logged(text, &around, seen);
+                            self.logged(text, &around);
                         }
                         JsonValue::Str(_) => {}
                         // The same request is told of twice.
                         _ if key == "meta_info" && around.has_extension => {}
-                        _ if !PASSED_OVER.contains(&&**key) => self.look(inner, &around.under(key), seen),
+                        _ if !PASSED_OVER.contains(&&**key) => self.look(inner, &around.under(key)),
                         _ => {}
                     }
                 }
@@ -76,58 +65,38 @@ impl Found {
             JsonValue::Array(items) => {
                 for item in items.iter() {
                     match item {
-                        JsonValue::Str(text) if around.is_logged => self.logged(text, around, seen),
-                        _ => self.look(item, &around.deeper(), seen),
+                        JsonValue::Str(text) if around.is_logged => self.logged(text, around),
+                        _ => self.look(item, &around.deeper()),
                     }
                 }
             }
             // Entries of a list may be JSON in a string.
             JsonValue::Str(text) => {
-                self.inner(text, around, seen);
+                self.inner(text, around);
             }
             _ => {}
         }
     }
 
     /// Whether a string holds JSON, which is looked at.
-    fn inner(&mut self, text: &str, around: &Around, seen: &mut Seen<'_>) -> bool {
+    fn inner(&mut self, text: &str, around: &Around) -> bool {
         let inner = text.trim_start().starts_with('{').then(|| JsonValue::parse(text.as_bytes(), true));
         if let Some(Ok(inner)) = &inner {
-            self.look(inner, &around.deeper(), seen);
+            self.look(inner, &around.deeper());
         }
         matches!(inner, Some(Ok(_)))
     }
 
     /// Lines of a log that a logger or a store of logs wrapped, each after its moment.
-    fn logged(&mut self, text: &str, around: &Around, seen: &mut Seen<'_>) {
-        if self.inner(text, around, seen) {
+    fn logged(&mut self, text: &str, around: &Around) {
+        if self.inner(text, around) {
             return;
         }
+        let Some(log) = &mut self.log else { return };
         let at = around.at.as_deref().unwrap_or_default();
         for line in text.lines().filter(|line| has_needle(line.as_bytes())) {
-            self.log.line(&format!("{at} {line}"), &mut seen.0);
+            log.line(&format!("{at} {line}"), self.take);
         }
-    }
-
-    pub(super) fn end(&mut self, take: &mut dyn FnMut(Window)) -> Vec<(Printout, u64)> {
-        self.log.end(take)
-    }
-}
-
-/// Every object that is known, in a value by itself.
-pub(super) fn known(value: &JsonValue<'_>, k: Option<u64>, take: &mut dyn FnMut(Window)) {
-    // Strings are not looked into: no log stands in a line of a log.
-    match value {
-        JsonValue::Object(entries) => {
-            if let Some(windows) = READERS.iter().find_map(|read| read(value, k)) {
-                windows.into_iter().for_each(take);
-                return;
-            }
-            let inner = entries.iter().filter(|(key, _)| !PASSED_OVER.contains(&&**key));
-            inner.for_each(|(_, inner)| known(inner, k, take));
-        }
-        JsonValue::Array(items) => items.iter().for_each(|item| known(item, k, take)),
-        _ => {}
     }
 }
 
@@ -156,7 +125,7 @@ impl Around {
     }
 
     fn under(&self, key: &str) -> Self {
-        Self { is_logged: LOGGED.contains(&key) || self.is_logged && key.is_empty(), ..self.deeper() }
+        Self { is_logged: LOGGED.contains(&key), ..self.deeper() }
     }
 
     /// What an object says of what stands in it.

@@ -8,7 +8,7 @@ pub(super) mod vllm;
 use jiter::JsonValue;
 
 use crate::domain::observed::Window;
-use crate::import::engine::json::known;
+use crate::import::engine::json::Walk;
 use crate::import::engine::lines::ReadLines;
 use crate::import::engine::log::llamacpp::Llama;
 use crate::import::engine::log::printed::Printed;
@@ -39,10 +39,10 @@ impl Log {
     /// Reads a line that holds something.
     pub(super) fn line(&mut self, line: &str, take: &mut dyn FnMut(Window)) {
         let line = &*plain(line);
-        // What users and models wrote is no measurement.
         if self.wrapped(line, take) {
             return;
         }
+        // What users and models wrote is no measurement.
         let is_argument = |at: usize| line[at..].starts_with("speculative_num_steps=");
         if first_needle(line).is_some_and(|at| !is_argument(at) && is_quoted(&line[..at])) {
             return;
@@ -60,7 +60,7 @@ impl Log {
         };
         let is_plain = !line[..at].contains(['\'', '"']);
         if let (true, Ok(value)) = (is_plain, JsonValue::parse(line[at..].trim_end().as_bytes(), true)) {
-            known(&value, self.k, take);
+            Walk { k: self.k, log: None, take }.value(&value);
         }
         true
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::acceptance::observed::AlphaBy;
 use crate::report::acceptance::Section;
+use crate::report::number::counted;
 use crate::words::{Printout, Trap};
 
 /// What cannot be known from a section, and why.
@@ -66,12 +67,12 @@ pub fn beware(section: &Section<'_>) -> Vec<String> {
              the first"
         ));
     }
-    let counted = pool.accepted_of_rounds.windows;
-    if counted > 0 && counted < pool.windows {
-        lines.push(format!("tokens per pass are of the {counted} of {} windows that print rounds", pool.windows));
+    let with_rounds = pool.accepted_of_rounds.windows;
+    if with_rounds > 0 && with_rounds < pool.windows {
+        lines.push(format!("tokens per pass are of the {with_rounds} of {} windows that print rounds", pool.windows));
     }
     if pool.silent > 0 {
-        lines.push(format!("{} windows drafted nothing and are left out", pool.silent));
+        lines.push(format!("{} drafted nothing, and nothing of that is counted", counted(pool.silent, "window")));
     }
     lines
 }

@@ -3,6 +3,7 @@
 use jiter::JsonValue;
 
 use crate::domain::observed::{Alike, Window};
+use crate::domain::trace::Trace;
 use crate::import::engine::json::{even, get, histogram, list, number, passed};
 use crate::words::{Printout, Trap};
 
@@ -36,9 +37,10 @@ fn one_by_one(accepted: &[f64], drafted: &[f64], window: Window) -> Window {
     let round =
         |(&accepted, &drafted): (&f64, &f64)| Alike { accepted: accepted as u32, drafted: drafted as u32, rounds: 1 };
     let rounds: Vec<Alike> = accepted.iter().zip(drafted).map(round).filter(|round| round.drafted > 0).collect();
-    let longest = rounds.iter().map(|round| round.drafted).max().unwrap_or(0) as usize;
+    // Longer ones are refused when the window is checked.
+    let longest = rounds.iter().map(|round| round.drafted).max().unwrap_or(0).min(Trace::LONGEST) as usize;
     let mut counts = vec![0.0; longest + 1];
-    rounds.iter().for_each(|round| counts[round.accepted.min(round.drafted) as usize] += 1.0);
+    rounds.iter().for_each(|round| counts[(round.accepted.min(round.drafted) as usize).min(longest)] += 1.0);
     let (out, steps) = (accepted.iter().sum::<f64>(), accepted.len() as f64);
     Window {
         rounds: Some(rounds.len() as f64),
@@ -145,7 +147,7 @@ pub(super) fn llama(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec<Window>
 /// `itl_tokens`: tokens of every decode step of a request.
 pub(super) fn steps(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec<Window>> {
     let tokens = list(value, &["itl_tokens"])?;
-    if tokens.iter().any(|tokens| *tokens < 1.0) {
+    if tokens.iter().any(|tokens| !(1.0..=f64::from(Trace::LONGEST) + 1.0).contains(tokens)) {
         return None;
     }
     let most = tokens.iter().copied().fold(1.0, f64::max) as usize;
