@@ -3,9 +3,11 @@
 pub mod breakeven;
 pub mod capacity;
 pub mod choose;
+pub mod limits;
 pub mod point;
 pub mod ragged;
 pub mod round;
+pub mod setting;
 pub mod setup;
 pub mod speedup;
 pub mod tree;

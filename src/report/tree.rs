@@ -10,6 +10,7 @@ use crate::acceptance::tree::scores;
 use crate::domain::ranks::Ranks;
 use crate::domain::shape::TreeShape;
 use crate::domain::tree::Tree;
+use crate::plan::limits::beyond_with;
 use crate::plan::tree::{Bounds, Gain, TreeChoice};
 use crate::report::tree::forms::{sglang, topk};
 use crate::report::{csv, json};
@@ -101,7 +102,7 @@ impl Searched<'_> {
         Notes {
             known: if depth > 0 { self.known } else { Known::Stated },
             unvalidated: depth > 0 && self.block.is_unvalidated(batch, self.context),
-            beyond: self.block.beyond_with(batch, self.context, depth, nodes),
+            beyond: beyond_with(&self.block.setup, batch, self.context, depth, nodes),
         }
     }
 

@@ -6,15 +6,15 @@
 use std::ops::Range;
 
 use crate::domain::axis::Axis;
-use crate::domain::deployment::Spread;
 use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::Engine;
-use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
-use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
+use crate::plan::limits::{Beyond, beyond};
+use crate::plan::setting::{Setting, is_unvalidated};
+use crate::plan::setup::{Setup, SetupError};
 use crate::plan::yields::acceptances;
-use crate::sweep::row::{Beyond, Labels};
+use crate::sweep::row::Labels;
 
 /// The rows of a tile, at most: enough that handing it over costs little, few enough that its CSV is
 /// made in memory the allocator already holds (fresh pages cost more than the formatting).
@@ -83,18 +83,12 @@ impl<'s> Grid<'s> {
             drafters => drafters.iter().map(Some).collect(),
         };
         let (mut blocks, mut refused) = (Vec::new(), Vec::new());
-        for device in &scenario.hardware {
-            for target in &scenario.targets {
-                for &tensor_parallel in &scenario.tensor_parallel {
-                    for engine in &scenario.engines {
-                        for &drafter in &drafters {
-                            match Block::new(scenario, device, target, tensor_parallel, engine, drafter) {
-                                Ok(block) => blocks.push(block),
-                                Err(error) if refused.contains(&error) => {}
-                                Err(error) => refused.push(error),
-                            }
-                        }
-                    }
+        for setting in Setting::all(scenario) {
+            for &drafter in &drafters {
+                match Block::new(setting, drafter) {
+                    Ok(block) => blocks.push(block),
+                    Err(error) if refused.contains(&error) => {}
+                    Err(error) => refused.push(error),
                 }
             }
         }
@@ -142,76 +136,30 @@ fn for_people(points: f64) -> String {
 }
 
 impl<'s> Block<'s> {
-    fn new(
-        scenario: &'s Scenario,
-        device: &'s Device,
-        target: &'s Model,
-        tensor_parallel: u64,
-        engine: &'s Engine,
-        drafter: Option<&'s Drafter>,
-    ) -> Result<Self, SetupError> {
+    fn new(setting: Setting<'s>, drafter: Option<&'s Drafter>) -> Result<Self, SetupError> {
+        let Setting { scenario, device, target, tensor_parallel, engine } = setting;
         let labels = Labels {
             hardware: &device.id,
             target: &target.id,
             drafter: drafter.map(|drafter| drafter.label.as_str()),
             engine: &engine.id,
-            roofline: scenario.roofline_of(engine, target),
+            roofline: setting.roofline(),
             tensor_parallel,
         };
-        let setup = Setup::new(&Deployment {
-            device,
-            engine,
-            roofline: labels.roofline,
-            devices: tensor_parallel,
-            spread: Spread {
-                draft_tensor_parallel: drafter
-                    .and_then(|drafter| drafter.tensor_parallel)
-                    .or(scenario.spread.draft_tensor_parallel),
-                ..scenario.spread
-            },
-            limits: &scenario.limits,
-            without: &scenario.without,
-            policy: Some(&scenario.memory),
-            target,
-            drafts: drafter.map(|drafter| Drafts {
-                source: &drafter.source,
-                overlap: drafter.overlap,
-                tree: drafter.tree.as_ref(),
-                proposing_share: drafter.acceptance.proposing_share,
-            }),
-        })?;
-        let k = lengths(scenario, drafter);
-        Ok(Self { labels, device, engine, drafter, setup, k })
+        Ok(Self { labels, device, engine, drafter, setup: setting.setup(drafter)?, k: lengths(scenario, drafter) })
     }
 
     /// Whether no published measurement stands behind the price of such a drafter, hardware and target at a
     /// batch and context.
     #[must_use]
     pub fn is_unvalidated(&self, batch: u64, context: u64) -> bool {
-        let Some(additive) = self.engine.additive() else { return false };
-        let class = if self.setup.target().is_moe() { "moe" } else { "dense" };
-        let covered = additive.covers(self.device.family.as_deref(), class, batch, context);
-        !covered || self.drafter.is_some_and(|drafter| !drafter.is_covered(&self.engine.id))
+        is_unvalidated(self.engine, self.device, self.setup.target(), self.drafter, batch, context)
     }
 
     /// Limits of the engine that a point goes beyond, in rounds of which all sequences propose.
     #[must_use]
     pub fn beyond(&self, batch: u64, context: u64, k: u64) -> Beyond {
-        self.beyond_with(batch, context, k, self.setup.verify_width(k))
-    }
-
-    /// The same where so many tokens of each sequence are verified, of which at most k are accepted.
-    #[must_use]
-    pub fn beyond_with(&self, batch: u64, context: u64, k: u64, verify_width: f64) -> Beyond {
-        let tokens = batch as f64 * verify_width;
-        let limits = self.setup.limits();
-        let over = |limit: Option<u64>, value: f64| limit.is_some_and(|limit| value > limit as f64);
-        Beyond {
-            capture: self.setup.is_beyond_capture(batch, verify_width),
-            sequences: over(limits.max_num_seqs, batch as f64),
-            tokens: over(limits.max_num_batched_tokens, tokens),
-            length: over(limits.max_model_len, context as f64 + k as f64 + 1.0),
-        }
+        beyond(&self.setup, batch, context, k)
     }
 
     /// How many acceptances its drafter has; one without a drafter, where none is needed.

@@ -1,5 +1,6 @@
 //! One point of a sweep, and the schema of the table it goes to.
 
+use crate::plan::limits::Beyond;
 use crate::plan::yields::{AcceptanceLabel, Known};
 use crate::units::{Bytes, Seconds};
 use crate::words::{Bound, Roofline};
@@ -50,32 +51,6 @@ pub struct Notes {
     pub unvalidated: bool,
     /// Limits that the point goes beyond.
     pub beyond: Beyond,
-}
-
-/// Limits of the engine that a point goes beyond.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beyond {
-    /// More tokens in a step than the largest captured graph.
-    pub capture: bool,
-    /// More sequences than `max_num_seqs`.
-    pub sequences: bool,
-    /// More new tokens in a step than `max_num_batched_tokens`.
-    pub tokens: bool,
-    /// Longer sequences than `max_model_len`.
-    pub length: bool,
-}
-
-impl Beyond {
-    /// Each limit that is passed: its word among the notes, and its name.
-    pub fn limits(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let all = [
-            (self.capture, ("beyond_capture", "captured graphs")),
-            (self.sequences, ("beyond_max_num_seqs", "max_num_seqs")),
-            (self.tokens, ("beyond_max_num_batched_tokens", "max_num_batched_tokens")),
-            (self.length, ("beyond_max_model_len", "max_model_len")),
-        ];
-        all.into_iter().filter_map(|(holds, limit)| holds.then_some(limit))
-    }
 }
 
 impl Notes {

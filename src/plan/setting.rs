@@ -1,0 +1,105 @@
+//! One combination of hardware, target, devices and engine of a study.
+
+use crate::domain::deployment::Spread;
+use crate::domain::device::Device;
+use crate::domain::drafter::Drafter;
+use crate::domain::engine::Engine;
+use crate::domain::model::Model;
+use crate::domain::scenario::Scenario;
+use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
+use crate::words::Roofline;
+
+/// Where a study is priced: everything but the drafter and the numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'s> {
+    /// The study.
+    pub scenario: &'s Scenario,
+    /// The device.
+    pub device: &'s Device,
+    /// The target.
+    pub target: &'s Model,
+    /// Devices that matrices are sliced over.
+    pub tensor_parallel: u64,
+    /// The engine.
+    pub engine: &'s Engine,
+}
+
+impl<'s> Setting<'s> {
+    /// Every combination, in the order of the axes.
+    pub fn all(scenario: &'s Scenario) -> impl Iterator<Item = Self> {
+        let of_target = move |device: &'s Device, target: &'s Model| {
+            scenario.tensor_parallel.iter().flat_map(move |&tensor_parallel| {
+                let of = move |engine| Self { scenario, device, target, tensor_parallel, engine };
+                scenario.engines.iter().map(of)
+            })
+        };
+        let of_device = move |device| scenario.targets.iter().flat_map(move |target| of_target(device, target));
+        scenario.hardware.iter().flat_map(of_device)
+    }
+
+    /// The roofline in force.
+    #[must_use]
+    pub fn roofline(&self) -> Roofline {
+        self.scenario.roofline_of(self.engine, self.target)
+    }
+
+    /// What is priced with a drafter, or without one, on an engine that may be another than the study's.
+    #[must_use]
+    pub fn deployment<'d>(&self, engine: &'d Engine, drafter: Option<&'s Drafter>) -> Deployment<'d, 's>
+    where
+        's: 'd,
+    {
+        let own = drafter.and_then(|drafter| drafter.tensor_parallel);
+        Deployment {
+            device: self.device,
+            engine,
+            roofline: self.scenario.roofline_of(engine, self.target),
+            devices: self.tensor_parallel,
+            spread: Spread {
+                draft_tensor_parallel: own.or(self.scenario.spread.draft_tensor_parallel),
+                ..self.scenario.spread
+            },
+            limits: &self.scenario.limits,
+            without: &self.scenario.without,
+            policy: Some(&self.scenario.memory),
+            target: self.target,
+            drafts: drafter.map(|drafter| Drafts {
+                source: &drafter.source,
+                overlap: drafter.overlap,
+                tree: drafter.tree.as_ref(),
+                proposing_share: drafter.acceptance.proposing_share,
+            }),
+        }
+    }
+
+    /// What prices a drafter here, or plain decoding.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] names what is missing, or does not go together.
+    pub fn setup(&self, drafter: Option<&'s Drafter>) -> Result<Setup<'s>, SetupError> {
+        Setup::new(&self.deployment(self.engine, drafter))
+    }
+
+    /// Whether no published measurement stands behind the price of a drafter at a batch and context.
+    #[must_use]
+    pub fn is_unvalidated(&self, drafter: Option<&Drafter>, batch: u64, context: u64) -> bool {
+        is_unvalidated(self.engine, self.device, self.target, drafter, batch, context)
+    }
+}
+
+/// Whether no published measurement stands behind the price of such a drafter, hardware and target at a batch and context.
+#[must_use]
+pub fn is_unvalidated(
+    engine: &Engine,
+    device: &Device,
+    target: &Model,
+    drafter: Option<&Drafter>,
+    batch: u64,
+    context: u64,
+) -> bool {
+    let Some(additive) = engine.additive() else { return false };
+    let class = if target.is_moe() { "moe" } else { "dense" };
+    let covered = additive.covers(device.family.as_deref(), class, batch, context);
+    !covered || drafter.is_some_and(|drafter| !drafter.is_covered(&engine.id))
+}
