@@ -13,6 +13,7 @@ mod forms;
 mod import;
 mod init;
 mod opening;
+mod plan;
 mod progress;
 mod publish;
 mod simulate;
@@ -39,6 +40,7 @@ const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 pub fn run(args: &Args) -> Result<(), Error> {
     match &args.command {
         Command::Sweep(args) => sweep::sweep(args),
+        Command::Plan(args) => plan::plan(args),
         Command::Simulate(args) => simulate::simulate(args),
         Command::Explain(args) => explain::explain(args),
         Command::Tree(args) => tree::tree(args),

@@ -61,7 +61,7 @@
 //! use specplan::catalog::{load::{load, Request}, lookup::SearchPath};
 //! use specplan::sweep::{grid::Grid, run::rows};
 //!
-//! let loaded = load(&SearchPath::default(), &Request { scenario: "founding-study", changes: &[], seed: None })
+//! let loaded = load(&SearchPath::default(), &Request { scenario: "founding-study", changes: &[], seed: None, published: false })
 //!     .map_err(|mistakes| specplan::diagnostic::render(&mistakes, false))?;
 //! let grid = Grid::new(&loaded.scenario, 1_000_000)?;
 //! let all: Vec<_> = grid.tiles().flat_map(|tile| rows(&grid, &tile)).collect();

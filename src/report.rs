@@ -15,6 +15,7 @@ pub mod manifest;
 pub mod model_file;
 pub mod number;
 pub mod pick;
+pub mod plan;
 pub mod sample;
 pub mod simulation;
 pub mod table;

@@ -29,6 +29,11 @@ impl Generator {
         law.0.sample(&mut self.0)
     }
 
+    /// A number that follows the standard normal law, by the ziggurat of Marsaglia and Tsang (2000).
+    pub fn normal(&mut self) -> f64 {
+        rand_distr::StandardNormal.sample(&mut self.0)
+    }
+
     /// A uniform number in [0, 1): the upper 53 bits over 2^53.
     pub fn uniform(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1_u64 << 53) as f64;

@@ -7,11 +7,12 @@ mod varied;
 
 use crate::catalog::load::Loader;
 use crate::catalog::node::Node;
-use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, text};
+use crate::catalog::reader::{Fields, Keys, KindKey, Problems, kind_key, one_or_many, text};
 use crate::catalog::values::{number, probability};
 use crate::catalog::workloads;
 use crate::diagnostic::Diagnostic;
-use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Provenance, ReadOff};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, ReadOff};
+use crate::domain::provenance::{Provenance, Spread};
 use crate::words::{AcceptanceKind, Word};
 
 const KEYS: Keys = Keys {
@@ -30,6 +31,7 @@ const KEYS: Keys = Keys {
         "by_workload",
         "by_context",
         "proposing_share",
+        "spread",
         "provenance",
     ],
     later: &[],
@@ -55,6 +57,7 @@ pub(super) fn acceptance(
     let mut fields = Fields::open(node, &KEYS, problems)?;
     let proposing_share = fields.optional("proposing_share", probability);
     let provenance = fields.optional("provenance", provenance);
+    let spread = fields.optional("spread", spread);
     hint_at_rate(node, problems);
     let mut read_off = None;
     let own = own(node, problems, loader, context, &mut read_off);
@@ -64,12 +67,12 @@ pub(super) fn acceptance(
         Context::Whole(workloads) => by::of_service(node, problems, loader, workloads, own, &provenance),
         Context::Unread => own?,
         Context::OneOfMany => {
-            by::not_inside(node, &["proposing_share", "by_workload"], problems);
+            by::not_inside(node, &["proposing_share", "spread", "by_workload"], problems);
             own?
         }
     }?;
     let (model, by_context) = model;
-    Some(Acceptance { model, by_context, proposing_share: proposing_share?, provenance, read_off })
+    Some(Acceptance { model, by_context, proposing_share: proposing_share?, provenance, read_off, spread: spread? })
 }
 
 /// Where an acceptance was read off, and what it says beside the model.
@@ -136,6 +139,20 @@ fn provenance(node: &Node, problems: &mut Problems) -> Option<Provenance> {
     let engine = fields.optional("engine", text);
     let note = fields.optional("note", text);
     Some(Provenance { dataset: dataset?, temperature: temperature?, engine: engine?, note: note? })
+}
+
+/// How far accepted drafts may be from what is stated: two factors.
+fn spread(node: &Node, problems: &mut Problems) -> Option<Spread> {
+    let both = one_or_many(node, problems, |node, problems| number(node, problems, 0.0))?;
+    let error = match both[..] {
+        [low, high] => match Spread::new(low, high) {
+            Ok(spread) => return Some(spread),
+            Err(error) => error.to_string(),
+        },
+        _ => "two factors are due".to_owned(),
+    };
+    let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
+    problems.report(found.hint("accepted drafts over what is stated, nine in ten between, such as [0.8, 1.15]"))
 }
 
 /// Figures read off an engine are rates, accepted over drafted: easily taken for alpha.

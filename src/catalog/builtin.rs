@@ -12,6 +12,9 @@ static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
 /// Published measurements, in the form that `validate` reads; each line names its public source.
 pub const MEASUREMENTS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/measurements/published.csv"));
 
+/// Published tokens per pass by kind of drafter, as tables of acceptance.
+pub const ACCEPTANCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/acceptance/published.toml"));
+
 const fn folder(kind: Kind) -> &'static Dir<'static> {
     match kind {
         Kind::Hardware => &HARDWARE,

@@ -5,13 +5,23 @@ use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
 use crate::domain::engine::{
-    Additive, Constant, Efficiencies, Efficiency, Engine, ExpectedError, Known, Profile, Quantised,
+    Additive, Constant, Dispute, Efficiencies, Efficiency, Engine, ExpectedError, Known, Profile, Quantised,
 };
 use crate::units::Seconds;
-use crate::words::Status;
+use crate::words::{DrafterKind, Status};
 
-const KEYS: Keys =
-    Keys::all(&["name", "form", "note", "extends", "status", "versions", "constants", "family", "error"]);
+const KEYS: Keys = Keys::all(&[
+    "name",
+    "form",
+    "note",
+    "extends",
+    "status",
+    "versions",
+    "disputed_by",
+    "constants",
+    "family",
+    "error",
+]);
 const CONSTANTS: Keys = Keys::all(&[
     "t_step",
     "t_draft",
@@ -42,11 +52,26 @@ pub(super) fn engine(root: &Node, id: &str, problems: &mut Problems) -> Option<E
     let name = fields.required("name", text);
     let form = fields.required("form", form);
     let note = fields.optional("note", text);
+    let disputed_by = fields.optional("disputed_by", |node, problems| one_or_many(node, problems, dispute));
     let profile = match form? {
         Form::Ideal => ideal(&mut fields),
         Form::Additive => additive(&mut fields).map(|additive| Profile::Additive(Box::new(additive))),
     };
-    Some(Engine { id: id.to_owned(), name: name?, profile: profile?, note: note? })
+    Some(Engine {
+        id: id.to_owned(),
+        name: name?,
+        profile: profile?,
+        note: note?,
+        disputed_by: disputed_by?.unwrap_or_default(),
+    })
+}
+
+/// `{ engine = "…", drafters = ["ngram"] }`
+fn dispute(node: &Node, problems: &mut Problems) -> Option<Dispute> {
+    let mut fields = Fields::open(node, &Keys::all(&["engine", "drafters"]), problems)?;
+    let engine = fields.required("engine", text);
+    let drafters = fields.optional("drafters", |node, problems| one_or_many(node, problems, word::<DrafterKind>));
+    Some(Dispute { engine: engine?, drafters: drafters?.unwrap_or_default() })
 }
 
 fn form(node: &Node, problems: &mut Problems) -> Option<Form> {

@@ -25,6 +25,8 @@ pub struct Request<'a> {
     pub changes: &'a [Assignment],
     /// In place of the scenario's seed.
     pub seed: Option<u64>,
+    /// Whether drafters without an acceptance take what is published of their kind.
+    pub published: bool,
 }
 
 /// A scenario with the texts it came from.
@@ -91,7 +93,7 @@ pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
             problems.report::<()>(error);
         }
     }
-    let mut loader = Loader::new(search, found.folder.clone());
+    let mut loader = Loader { published: request.published, ..Loader::new(search, found.folder.clone()) };
     loader.remember(Kind::Scenarios, &found);
     let read = scenario::scenario(&document.root, &found.id, &mut problems, &mut loader);
     let mut all = problems.finish();
@@ -133,7 +135,7 @@ pub fn entry(search: &SearchPath, kind: Kind, reference: &str) -> Result<(Entry,
     let found = search.find(kind, reference, None).map_err(|error| vec![error])?;
     let source = Arc::clone(&found.source);
     if kind == Kind::Scenarios {
-        let loaded = load(search, &Request { scenario: reference, changes: &[], seed: None })?;
+        let loaded = load(search, &Request { scenario: reference, changes: &[], seed: None, published: false })?;
         return Ok((Entry::Scenario(Box::new(loaded.scenario)), source));
     }
     let mut loader = Loader::new(search, None);
@@ -191,11 +193,18 @@ pub(super) struct Loader<'c> {
     folder: Option<PathBuf>,
     inputs: Vec<Input>,
     mistakes: Vec<Diagnostic>,
+    /// Whether published acceptance serves drafters of which the scenario states none.
+    published: bool,
 }
 
 impl<'c> Loader<'c> {
     pub(super) const fn new(search: &'c SearchPath, folder: Option<PathBuf>) -> Self {
-        Self { search, folder, inputs: Vec::new(), mistakes: Vec::new() }
+        Self { search, folder, inputs: Vec::new(), mistakes: Vec::new(), published: false }
+    }
+
+    /// Whether published acceptance serves drafters of which the scenario states none.
+    pub(super) const fn takes_published(&self) -> bool {
+        self.published
     }
 
     /// The mistakes of every file that was read.

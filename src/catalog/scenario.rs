@@ -9,6 +9,7 @@ use crate::catalog::load::Loader;
 use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
+use crate::catalog::uncertainty::uncertainty;
 use crate::catalog::values::{LARGEST_INTEGER, integer_axis, word};
 use crate::catalog::workloads::{together, workloads};
 use crate::diagnostic::Diagnostic;
@@ -36,8 +37,9 @@ const KEYS: Keys = Keys {
         "without",
         "quantization",
         "workloads",
+        "uncertainty",
     ],
-    later: &["measured", "traffic", "slo", "uncertainty"],
+    later: &["measured", "traffic", "slo"],
 };
 
 /// The longest chain: a thousand times what any engine runs.
@@ -91,6 +93,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let spread = fields.optional("deployment", spread);
     let limits = fields.optional("limits", limits);
     let simulating = fields.optional("simulate", simulate);
+    let uncertainty = fields.optional("uncertainty", uncertainty);
     let parts = check::Parts {
         hardware: hardware.as_deref().unwrap_or_default(),
         targets: targets.as_deref().unwrap_or_default(),
@@ -124,6 +127,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         limits: limits?.unwrap_or_default(),
         memory: memory?.or_else(default_memory)?,
         simulate,
+        uncertainty: uncertainty?.unwrap_or_default(),
         without: without?.unwrap_or_default(),
         seed: seed.unwrap_or(DEFAULT_SEED),
     })

@@ -2,6 +2,7 @@
 
 pub mod acceptance;
 pub mod convert;
+pub mod plan;
 pub mod tree;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Parser, Subcommand};
 use crate::catalog::edit::Assignment;
 use crate::cli::args::acceptance::AcceptanceArgs;
 use crate::cli::args::convert::ConvertArgs;
+use crate::cli::args::plan::PlanArgs;
 use crate::cli::args::tree::TreeArgs;
 use crate::units::Probability;
 use crate::words::{ColorChoice, FileForm, Format, Kind, Role};
@@ -37,6 +39,8 @@ const LARGEST_SEED: u64 = 1 << 53;
 pub enum Command {
     /// Price a grid of batch, k, acceptance and context: speedup table, CSV, charts.
     Sweep(SweepArgs),
+    /// The decision: enable, don't, or measure first; which drafter and k, up to which batch, how sure, in the forms engines take.
+    Plan(PlanArgs),
     /// The accept/reject rule and tokens per pass by Monte Carlo, beside theory, with intervals.
     Simulate(SimulateArgs),
     /// What is built in and what your own folders add, with figures, sources and what follows from them.
@@ -63,6 +67,7 @@ impl Command {
     pub const fn color(&self) -> ColorChoice {
         match self {
             Self::Sweep(args) => args.common.color,
+            Self::Plan(args) => args.common.color,
             Self::Simulate(args) => args.common.color,
             Self::Catalog(args) => args.color,
             Self::Explain(args) => args.common.color,

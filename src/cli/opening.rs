@@ -15,9 +15,14 @@ use crate::sweep::grid::GridError;
 
 /// Reads the scenario and tells its warnings.
 pub(super) fn open(common: &CommonArgs) -> Result<Loaded, Error> {
+    open_with(common, false)
+}
+
+/// Reads the scenario; drafters without an acceptance may take what is published of their kind.
+pub(super) fn open_with(common: &CommonArgs, published: bool) -> Result<Loaded, Error> {
     let path = SearchPath::new(catalog_folder(common.catalog.as_deref())?);
     let changes = common.changes();
-    let request = Request { scenario: &common.scenario, changes: &changes, seed: common.seed };
+    let request = Request { scenario: &common.scenario, changes: &changes, seed: common.seed, published };
     let loaded = load(&path, &request).map_err(Error::Input)?;
     if !loaded.warnings.is_empty() && !common.quiet {
         terminal::note(&render(&loaded.warnings, terminal::color_stderr(common.color)));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::domain::axis::Axis;
 use crate::domain::beta::Beta;
+use crate::domain::provenance::{Provenance, Spread};
 use crate::domain::ranks::Ranks;
 use crate::domain::spans::Spans;
 use crate::domain::trace::Trace;
@@ -23,6 +24,8 @@ pub struct Acceptance {
     pub provenance: Provenance,
     /// Read off an engine's output: rounds without a draft are not in it.
     pub read_off: Option<ReadOff>,
+    /// How far it may be off, where that is stated.
+    pub spread: Option<Spread>,
 }
 
 /// What an engine's output says beside the model.
@@ -297,7 +300,14 @@ impl Acceptance {
     /// A model that holds at every context, whose source is not stated.
     #[must_use]
     pub fn of(model: AcceptanceModel) -> Self {
-        Self { model, by_context: Vec::new(), proposing_share: None, provenance: Provenance::default(), read_off: None }
+        Self {
+            model,
+            by_context: Vec::new(),
+            proposing_share: None,
+            provenance: Provenance::default(),
+            read_off: None,
+            spread: None,
+        }
     }
 
     /// Whether it says more of some contexts than of others.
@@ -369,29 +379,5 @@ impl AcceptanceModel {
             Self::Ranks(_) => AcceptanceKind::Ranks,
             Self::Workloads(_) => AcceptanceKind::Workloads,
         }
-    }
-}
-
-/// Where acceptance figures were measured. Outputs repeat it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Provenance {
-    /// The prompts.
-    pub dataset: Option<String>,
-    /// The sampling temperature.
-    pub temperature: Option<f64>,
-    /// The engine and its version.
-    pub engine: Option<String>,
-    /// Anything else.
-    pub note: Option<String>,
-}
-
-impl Provenance {
-    /// One line for a report, or `None` if nothing is known.
-    #[must_use]
-    pub fn line(&self) -> Option<String> {
-        let temperature = self.temperature.map(|value| format!("temperature {value}"));
-        let parts: Vec<&str> =
-            [&self.dataset, &temperature, &self.engine, &self.note].into_iter().flatten().map(String::as_str).collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
     }
 }

@@ -1,7 +1,7 @@
 //! The engine a scenario is priced for.
 
 use crate::units::Seconds;
-use crate::words::Status;
+use crate::words::{DrafterKind, Status};
 
 /// An engine profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,25 @@ pub struct Engine {
     pub profile: Profile,
     /// What its user should know.
     pub note: Option<String>,
+    /// Profiles of the same engine that say otherwise.
+    pub disputed_by: Vec<Dispute>,
+}
+
+/// A profile of the same engine with another answer, of which nothing in a scenario tells whether it applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispute {
+    /// Its id.
+    pub engine: String,
+    /// The drafters it is about; none named: all.
+    pub drafters: Vec<DrafterKind>,
+}
+
+impl Dispute {
+    /// Whether it is about such drafters.
+    #[must_use]
+    pub fn concerns(&self, kind: DrafterKind) -> bool {
+        self.drafters.is_empty() || self.drafters.contains(&kind)
+    }
 }
 
 /// What an engine adds to the roofline.

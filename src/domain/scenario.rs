@@ -7,6 +7,7 @@ use crate::domain::drafter::Drafter;
 use crate::domain::engine::{Engine, Profile};
 use crate::domain::model::{Model, Shape};
 use crate::domain::simulate::Simulate;
+use crate::domain::uncertainty::Uncertainty;
 use crate::domain::workload::Workload;
 use crate::words::{Roofline, Term};
 
@@ -43,6 +44,8 @@ pub struct Scenario {
     pub memory: MemoryPolicy,
     /// What `simulate` runs.
     pub simulate: Option<Simulate>,
+    /// How sure answers are worked out to be.
+    pub uncertainty: Uncertainty,
     /// Of everything random.
     pub seed: u64,
 }

@@ -2,6 +2,7 @@
 
 use crate::acceptance::chain::expected_tokens;
 use crate::acceptance::invert::alpha_of_mean_length;
+use crate::plan::candidate::Here;
 use crate::plan::round::{plain_step, round};
 use crate::plan::setup::Setup;
 use crate::plan::speedup::constant_cost;
@@ -55,6 +56,30 @@ pub struct ConstantCost {
     pub speedup: f64,
     /// The best k if it could be any number; below 0 where nothing gains, none where it is 0 or without end.
     pub continuous: Option<f64>,
+}
+
+/// What a rule for constant costs says of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RuleOfThumb {
+    /// Its alpha.
+    pub alpha: f64,
+    /// A draft pass over a plain step at batch 1.
+    pub cost: f64,
+    /// The best length where drafts always cost that.
+    pub best: ConstantCost,
+}
+
+/// The rule at its own cost and alpha; none for drafters without passes of one draft each, or without a single alpha.
+#[must_use]
+pub fn rule_of_thumb(here: &Here<'_, '_>) -> Option<RuleOfThumb> {
+    let setup = &here.candidate.setup;
+    let alpha = here.candidate.process(here.context).alpha()?;
+    let longest = here.lengths.last()?.k;
+    setup.layout(longest, 1.0).filter(|layout| layout.draft_passes >= longest as f64 && longest > 1)?;
+    let plain = plain_step(setup, 1.0, here.context as f64);
+    let cost = round(setup, &plain, 1.0, here.context as f64, 1, 1.0).draft.get() / plain.seconds().get();
+    let best = best_at_constant_cost(Probability::new(alpha).ok()?, cost, longest);
+    Some(RuleOfThumb { alpha, cost, best })
 }
 
 /// Finds it, up to `k_max`.

@@ -40,7 +40,7 @@ pub struct Choice {
 /// # let target = Model { id: "t".into(), name: "t".into(), role: Role::Target, vocab: None,
 /// #     shape: Shape::Aggregate(Aggregate::new(7.5e9, 8e9, 131072.0)?),
 /// #     formats: Formats::new(Dtype::Bf16, Dtype::Bf16, Dtype::Bf16), approximate: false, fits: vec![], source: None };
-/// # let engine = Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None };
+/// # let engine = Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None, disputed_by: vec![] };
 /// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS)?;
 /// let free = DraftSource::Constant { cost_ratio: CostRatio::FREE };
 /// let setup = Setup::new(&Deployment {

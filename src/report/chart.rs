@@ -7,6 +7,7 @@
 pub mod bodies;
 pub mod draft_tree;
 pub mod over_time;
+pub mod plan;
 pub mod point;
 pub mod spec;
 pub mod study;
@@ -23,6 +24,7 @@ mod plot;
 mod roofline;
 mod scatter;
 mod stack;
+mod tornado;
 mod tree;
 
 pub use canvas::ChartError;
@@ -94,6 +96,7 @@ fn draw<DB: plotters::prelude::DrawingBackend>(
         spec::Body::Stacks(body) => stack::draw(root, scale, &chart.heading, body),
         spec::Body::Scatter(body) => scatter::draw(root, scale, &chart.heading, body),
         spec::Body::Tree(body) => tree::draw(root, scale, &chart.heading, body),
+        spec::Body::Tornado(body) => tornado::draw(root, scale, &chart.heading, body),
         spec::Body::Bars(body) => bars::draw(root, scale, &chart.heading, body),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::engine::{Additive, Constant, Efficiencies, Efficiency, Engine, ExpectedError};
+use crate::domain::engine::{Additive, Constant, Dispute, Efficiencies, Efficiency, Engine, ExpectedError};
 use crate::report::catalog::sheet::{Remarks, Sheet};
 use crate::report::number::shortest;
 use crate::report::table::{Style, composed, right, table};
@@ -90,12 +90,18 @@ pub fn text(engine: &Engine, style: Style) -> String {
     sheet.line("form", format!("additive, {}", additive.status));
     additive.versions.iter().for_each(|versions| sheet.line("seen on", versions));
     additive.errors.iter().for_each(|error| sheet.line("expected error", expected(error)));
+    engine.disputed_by.iter().for_each(|of| sheet.line("disputed by", disputed(of)));
     let mut parts = vec![sheet.render(style).trim_end().to_owned(), figures("Constants", &constants(additive), style)];
     parts.extend(additive.families.iter().map(|(name, of)| {
         let title = format!("Family {name}{}", if of.tested { "" } else { " (no published speedup tests it)" });
         figures(&title, &efficiencies(of), style)
     }));
     format!("{}\n", parts.join("\n\n"))
+}
+
+fn disputed(by: &Dispute) -> String {
+    let kinds: Vec<&str> = by.drafters.iter().map(|kind| kind.as_str()).collect();
+    if kinds.is_empty() { by.engine.clone() } else { format!("{}, for {} drafters", by.engine, kinds.join(" and ")) }
 }
 
 fn expected(error: &ExpectedError) -> String {
@@ -140,6 +146,8 @@ pub fn json(engine: &Engine, families: Option<&[&str]>) -> Value {
             "context": error.known.map(|known| known.context),
         })
     };
+    let dispute = |of: &Dispute| json!({ "engine": of.engine, "drafters": of.drafters.iter().map(|kind| kind.as_str()).collect::<Vec<_>>() });
+    value["disputed_by"] = engine.disputed_by.iter().map(dispute).collect();
     value["error"] = additive.errors.iter().map(error).collect();
     value
 }

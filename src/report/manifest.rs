@@ -151,6 +151,10 @@ fn resolved(scenario: &Scenario) -> Value {
             "reserve_bytes": scenario.memory.reserve().get(),
             "block_tokens": scenario.memory.block_tokens().get(),
         },
+        "uncertainty": {
+            "samples": scenario.uncertainty.samples,
+            "acceptance": scenario.uncertainty.acceptance,
+        },
         "simulate": scenario.simulate.as_ref().map(simulate),
     })
 }
@@ -246,6 +250,7 @@ fn acceptance(acceptance: &Acceptance) -> Value {
         kind.as_str(): acceptance_model(&acceptance.model),
         "by_context": acceptance.by_context.iter().map(at_context).collect::<Vec<_>>(),
         "proposing_share": acceptance.proposing_share.map(Probability::get),
+        "spread": acceptance.spread.map(|spread| [spread.low, spread.high]),
         "provenance": {
             "dataset": provenance.dataset,
             "temperature": provenance.temperature,

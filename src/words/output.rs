@@ -43,6 +43,20 @@ words!(
 );
 
 words!(
+    /// Forms of a schedule of draft lengths.
+    ScheduleForm {
+        /// vLLM's speculative config.
+        Vllm = "vllm",
+        /// SGLang's adaptive config, with its flags.
+        Sglang = "sglang",
+        /// TensorRT-LLM's options.
+        Trtllm = "trtllm",
+        /// All schedules, and rectangles of batch and context.
+        Json = "json",
+    }
+);
+
+words!(
     /// When to colour the terminal.
     ColorChoice {
         /// On a terminal, unless `NO_COLOR` is set.

@@ -108,7 +108,13 @@ impl Figures {
             families: vec![("f".into(), family)],
             errors: vec![],
         };
-        Engine { id: "e".into(), name: "e".into(), profile: Profile::Additive(Box::new(additive)), note: None }
+        Engine {
+            id: "e".into(),
+            name: "e".into(),
+            profile: Profile::Additive(Box::new(additive)),
+            note: None,
+            disputed_by: vec![],
+        }
     }
 }
 

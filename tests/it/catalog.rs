@@ -33,7 +33,8 @@ fn every_file_of_the_catalog_is_embedded() {
 #[test]
 fn every_scenario_loads_and_every_figure_has_a_source() {
     for name in builtin::ids(Kind::Scenarios) {
-        let loaded = load(&SearchPath::default(), &Request { scenario: &name, changes: &[], seed: None });
+        let loaded =
+            load(&SearchPath::default(), &Request { scenario: &name, changes: &[], seed: None, published: false });
         let loaded = loaded.unwrap_or_else(|found| panic!("{name}: {found:#?}"));
         assert!(loaded.warnings.is_empty(), "{name}: {:#?}", loaded.warnings);
         for device in &loaded.scenario.hardware {
@@ -97,7 +98,7 @@ fn the_whole_catalog_can_be_priced_but_for_devices_that_state_too_little() {
         "quantization.activations=bf16".to_owned(),
     ];
     let changes: Vec<Assignment> = changes.iter().map(|change| Assignment::parse(change).unwrap()).collect();
-    let request = Request { scenario: "founding-study", changes: &changes, seed: None };
+    let request = Request { scenario: "founding-study", changes: &changes, seed: None, published: false };
     let loaded = load(&SearchPath::default(), &request).unwrap_or_else(|found| panic!("{found:#?}"));
     let grid = Grid::new(&loaded.scenario, u64::MAX).unwrap();
     assert_eq!(grid.blocks.len(), known.len() * targets.len());
@@ -252,7 +253,7 @@ fn shapes_count_to_their_published_totals() {
     for (id, total) in published {
         let changes = [format!("target={id}"), "drafters={}".to_owned(), "roofline=per_op".to_owned()];
         let changes: Vec<Assignment> = changes.iter().map(|change| Assignment::parse(change).unwrap()).collect();
-        let request = Request { scenario: "founding-study", changes: &changes, seed: None };
+        let request = Request { scenario: "founding-study", changes: &changes, seed: None, published: false };
         let loaded = load(&SearchPath::default(), &request).unwrap_or_else(|found| panic!("{found:#?}"));
         assert_eq!(loaded.scenario.targets[0].total_params().to_bits(), f64::to_bits(total), "{id}");
     }

@@ -15,7 +15,7 @@ const SEEDS: u64 = 100;
 /// How often, of 100 seeds, the interval of each draft length misses the closed form.
 fn misses(scenario: &str) -> Vec<usize> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/coverage/{scenario}.toml"));
-    let request = Request { scenario: path.to_str().unwrap(), changes: &[], seed: None };
+    let request = Request { scenario: path.to_str().unwrap(), changes: &[], seed: None, published: false };
     let loaded = load(&SearchPath::default(), &request).expect("a sound scenario");
     let drafter = &loaded.scenario.drafters[0];
     let process = process_of(drafter, 0, 1000);

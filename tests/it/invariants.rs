@@ -109,7 +109,8 @@ fn priced(model: &Model, rates: Rates, shape: PassShape) -> PassCost {
 }
 
 fn ideal_setup<'a>(device: &Device, target: &'a Model, source: &'a DraftSource) -> Setup<'a> {
-    let engine = Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None };
+    let engine =
+        Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None, disputed_by: vec![] };
     Setup::new(&Deployment {
         device,
         engine: &engine,

@@ -25,7 +25,7 @@ fn one_layer(study: &str, group: usize) -> Ops {
 }
 
 fn sliced(study: &str, group: usize, devices: u64) -> Ops {
-    let request = Request { scenario: study, changes: &[], seed: None };
+    let request = Request { scenario: study, changes: &[], seed: None, published: false };
     let loaded = load(&SearchPath::default(), &request).unwrap_or_else(|found| panic!("{found:#?}"));
     of_model(&loaded.scenario.targets[0], group, devices)
 }

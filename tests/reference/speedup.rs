@@ -93,7 +93,13 @@ impl Models {
     }
 
     pub(crate) fn setup_with(&self, policy: &MemoryPolicy) -> Result<Setup<'_>, Unanswered> {
-        let engine = Engine { id: "ideal".into(), name: "Ideal".into(), profile: Profile::Ideal, note: None };
+        let engine = Engine {
+            id: "ideal".into(),
+            name: "Ideal".into(),
+            profile: Profile::Ideal,
+            note: None,
+            disputed_by: vec![],
+        };
         Setup::new(&Deployment {
             device: &self.device,
             engine: &engine,

@@ -7,9 +7,10 @@ use crate::catalog::reader::{Fields, Problems};
 use crate::catalog::values::{LARGEST_INTEGER, number, probability};
 use crate::catalog::workloads::Read;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Length, OfWorkload, Provenance};
+use crate::domain::acceptance::{Acceptance, AcceptanceModel, AtContext, Length, OfWorkload};
 use crate::domain::axis::Axis;
 use crate::domain::beta::Beta;
+use crate::domain::provenance::Provenance;
 
 /// Whether a model stands for several processes.
 pub(super) fn is_axis(model: &AcceptanceModel) -> bool {

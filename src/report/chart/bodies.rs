@@ -134,3 +134,25 @@ pub struct TreePlot {
     /// How often each node is accepted.
     pub scores: Vec<f64>,
 }
+
+/// Bars to both sides of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TornadoPlot {
+    /// What the figure is.
+    pub x_label: String,
+    /// The figure as it is.
+    pub centre: f64,
+    /// The bars, from the top down.
+    pub bars: Vec<TornadoBar>,
+}
+
+/// What an input alone makes of the figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TornadoBar {
+    /// Its name.
+    pub name: String,
+    /// At its low end.
+    pub low: f64,
+    /// At its high end.
+    pub high: f64,
+}

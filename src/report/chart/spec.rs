@@ -1,6 +1,6 @@
 //! What charts show, as plain values.
 
-use crate::report::chart::bodies::{Bars, RooflinePlot, Scatter, Stacks, TreePlot};
+use crate::report::chart::bodies::{Bars, RooflinePlot, Scatter, Stacks, TornadoPlot, TreePlot};
 use crate::report::pick::{spread, spread_by_factor};
 use crate::report::sample::{Panel, Point, Sample};
 use crate::report::table::{MOST_PANELS, heading};
@@ -52,6 +52,8 @@ pub enum Body {
     Scatter(Scatter),
     /// A tree of drafts.
     Tree(TreePlot),
+    /// What inputs do to a figure.
+    Tornado(TornadoPlot),
 }
 
 /// Plots of lines that share axes and legend.
@@ -222,7 +224,12 @@ impl Body {
             Self::Heat(body) => {
                 body.plots.iter().flat_map(|plot| plot.cells.iter().flatten().flatten()).any(|point| !point.fits)
             }
-            Self::Bars(_) | Self::Scatter(_) | Self::Roofline(_) | Self::Stacks(_) | Self::Tree(_) => false,
+            Self::Bars(_)
+            | Self::Scatter(_)
+            | Self::Roofline(_)
+            | Self::Stacks(_)
+            | Self::Tree(_)
+            | Self::Tornado(_) => false,
         }
     }
 }

@@ -1,0 +1,382 @@
+//! `specplan plan`: the decision.
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+
+use crate::catalog::load::{Entry, Loaded, entry};
+use crate::catalog::lookup::SearchPath;
+use crate::cli::args::plan::PlanArgs;
+use crate::cli::error::Error;
+use crate::cli::files::Results;
+use crate::cli::forms::Forms;
+use crate::cli::opening::{catalog_folder, inputs, no_grid, open_with};
+use crate::cli::publish::{Published, publish};
+use crate::cli::{stop_on_signal, terminal};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::domain::axis::Axis;
+use crate::domain::engine::{Dispute, Engine};
+use crate::domain::price::HourlyPrice;
+use crate::domain::scenario::Scenario;
+use crate::plan::along::LONGEST_CONTEXT;
+use crate::plan::candidate::Candidate;
+use crate::plan::decision::{Asked, decide};
+use crate::plan::draws::NoDraws;
+use crate::plan::setting::Setting;
+use crate::plan::yields::acceptances;
+use crate::report::chart::{self, plan as charts};
+use crate::report::manifest::manifest;
+use crate::report::pick::by_factor;
+use crate::report::plan::schedule::{Schedule, document as schedule_document, schedules};
+use crate::report::plan::{Planned, columns, document, engines, text};
+use crate::report::table::{self, Style};
+use crate::report::trust;
+use crate::sweep::grid::GridError;
+use crate::words::{Format, Kind, ScheduleForm};
+
+/// Batches of a table.
+const MOST_SHOWN: u64 = 12;
+/// Batches that a verdict rests on, where no load is given.
+const MOST_COUNTED: u64 = 8;
+/// Rows of the CSV beyond this are a mistake.
+const MOST_ROWS: u64 = 5_000_000;
+
+pub(super) fn plan(args: &PlanArgs) -> Result<(), Error> {
+    let forms = Forms::of(&args.output.write)?;
+    let loaded = open_with(&args.common, true)?;
+    let scenario = narrowed(args, &loaded)?;
+    let k_max = args.k_max.unwrap_or_else(|| scenario.axes.k().iter().max().unwrap_or(0));
+    check_size(args, &loaded, &scenario, k_max)?;
+    let disputes = disputes(args, &scenario)?;
+    let stop = stop_on_signal()?;
+    let results = match args.emit {
+        Some(_) => None,
+        None => forms.open(&args.output.out, &scenario.name, "plan", args.common.quiet)?,
+    };
+    let candidates = candidates(&scenario, &loaded, k_max)?;
+    let numbers = Numbers::of(args, &scenario, &candidates);
+    let mut decisions = Vec::new();
+    for (setting, own) in Setting::all(&scenario).zip(&candidates) {
+        let asked = asked(args, &scenario, &numbers, &disputes, &stop);
+        decisions.push(decide(setting, own, &asked).map_err(|error| undecided(&error))?);
+    }
+    let planned = Planned {
+        decisions,
+        contexts: numbers.contexts.clone(),
+        shown: numbers.shown.clone(),
+        load: numbers.load.clone(),
+        price: price(args, &scenario),
+        rate: args.rate,
+        output_tokens: args.output_tokens,
+        k_max,
+    };
+    runs_at_all(&planned)?;
+    let manifest = described(args, &loaded, &scenario, &numbers, k_max);
+    let trust = trust(&scenario);
+    let published = match results {
+        Some(results) => Some(files(results, &forms, &planned, &scenario, manifest.clone(), &trust)?),
+        None => None,
+    };
+    let shown = show(args, &planned, &scenario, &manifest, &trust);
+    if let Some(published) = published.filter(|_| !args.common.quiet) {
+        published.tell();
+    }
+    shown
+}
+
+/// The study with the drafter and the context that are asked for.
+fn narrowed(args: &PlanArgs, loaded: &Loaded) -> Result<Scenario, Error> {
+    let mut scenario = loaded.scenario.clone();
+    if scenario.drafters.is_empty() {
+        let found = Diagnostic::error("missing-key", "there is no drafter to decide on".to_owned()).at(&loaded.root);
+        let hint = "give the scenario one, such as [drafters.eagle3] with eagle = { version = 3 }; where it says no acceptance, what is \
+                    published of its kind is taken";
+        return Err(Error::Input(vec![found.hint(hint)]));
+    }
+    if let Some(label) = &args.drafter {
+        scenario.drafters.retain(|drafter| drafter.label == *label);
+        if scenario.drafters.is_empty() {
+            let labels = || loaded.scenario.drafters.iter().map(|drafter| drafter.label.as_str());
+            let hint = match nearest(label, labels()) {
+                Some(meant) => format!("did you mean \"{meant}\"?"),
+                None => format!("it has {}", labels().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Error::Usage(format!("--drafter \"{label}\": the scenario has no such drafter; {hint}")));
+        }
+    }
+    Ok(scenario)
+}
+
+/// Every candidate of every setting.
+fn candidates<'s>(scenario: &'s Scenario, loaded: &Loaded, k_max: u64) -> Result<Vec<Vec<Candidate<'s>>>, Error> {
+    let (mut all, mut refused) = (Vec::new(), Vec::new());
+    for setting in Setting::all(scenario) {
+        match Candidate::all(setting, k_max) {
+            Ok(candidates) => all.push(candidates),
+            Err(errors) => {
+                for error in errors {
+                    if !refused.contains(&error) {
+                        refused.push(error);
+                    }
+                }
+            }
+        }
+    }
+    if refused.is_empty() { Ok(all) } else { Err(no_grid(&GridError::Setups(refused), loaded)) }
+}
+
+/// Refuses what would take too long or too much memory, before anything is made for it.
+fn check_size(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, k_max: u64) -> Result<(), Error> {
+    let settings = Setting::all(scenario).count() as f64;
+    let axes = &scenario.axes;
+    let contexts = args.context.map_or(axes.context().len(), |_| 1) as f64;
+    let lines: f64 = scenario.drafters.iter().map(|drafter| acceptances(drafter) as f64).sum();
+    let lengths = scenario.drafters.iter().map(|drafter| drafter.longest.unwrap_or(k_max).min(k_max)).max();
+    let points = settings * contexts * lines * axes.batch().len() as f64 * (lengths.unwrap_or(0) + 1) as f64;
+    let rows = settings * contexts * lines * axes.batch().len() as f64;
+    if points > args.max_points as f64 || rows > MOST_ROWS as f64 {
+        let message = format!(
+            "this plan has {points:.1e} points in {rows:.1e} rows, more than {} or {MOST_ROWS}",
+            args.max_points
+        );
+        let found = Diagnostic::error("too-many-points", message).at(&loaded.longest_axis);
+        let hint = "take fewer values on an axis or a smaller --k-max, or raise --max-points";
+        return Err(Error::Input(vec![found.hint(hint)]));
+    }
+    Ok(())
+}
+
+/// The profiles that contradict an engine of the study.
+fn disputes(args: &PlanArgs, scenario: &Scenario) -> Result<Vec<(Dispute, Engine)>, Error> {
+    let search = SearchPath::new(catalog_folder(args.common.catalog.as_deref())?);
+    let mut all = Vec::new();
+    for dispute in scenario.engines.iter().flat_map(|engine| &engine.disputed_by) {
+        if let (Entry::Engine(engine), _) = entry(&search, Kind::Engines, &dispute.engine).map_err(Error::Input)? {
+            all.push((dispute.clone(), *engine));
+        }
+    }
+    Ok(all)
+}
+
+/// The numbers that a plan is made for.
+struct Numbers {
+    batches: Vec<u64>,
+    contexts: Vec<u64>,
+    shown: Vec<u64>,
+    counted: Vec<u64>,
+    load: Vec<(&'static str, u64)>,
+    longest: u64,
+}
+
+impl Numbers {
+    fn of(args: &PlanArgs, scenario: &Scenario, candidates: &[Vec<Candidate<'_>>]) -> Self {
+        let axes = &scenario.axes;
+        let sorted = |axis: &Axis<u64>| {
+            let mut values: Vec<u64> = axis.iter().collect();
+            values.sort_unstable();
+            values.dedup();
+            values
+        };
+        let contexts = args.context.map_or_else(|| axes.context().iter().collect(), |context| vec![context]);
+        let load = args.load.map(crate::cli::args::plan::Load::named).unwrap_or_default();
+        let own = sorted(axes.batch());
+        let picked = |most: u64| by_factor(own.len() as u64, most).into_iter().map(|at| own[at as usize]);
+        let counted: Vec<u64> = match load.as_slice() {
+            [] => runnable(candidates, &contexts, picked(MOST_COUNTED).collect()),
+            load => {
+                let mut counted: Vec<u64> = load.iter().map(|(_, batch)| *batch).collect();
+                counted.dedup();
+                counted
+            }
+        };
+        let mut shown: Vec<u64> = picked(MOST_SHOWN).chain(counted.iter().copied()).collect();
+        shown.sort_unstable();
+        shown.dedup();
+        let mut batches: Vec<u64> = own.iter().copied().chain(counted.iter().copied()).collect();
+        batches.sort_unstable();
+        batches.dedup();
+        let farthest = contexts.iter().copied().max().unwrap_or(0).max(LONGEST_CONTEXT);
+        let longest = scenario.limits.max_model_len.map_or(farthest, |most| most.max(1));
+        Self { batches, contexts, shown, counted, load, longest }
+    }
+}
+
+/// Of these batches those that some setting runs plainly at some context; all if none does.
+fn runnable(candidates: &[Vec<Candidate<'_>>], contexts: &[u64], batches: Vec<u64>) -> Vec<u64> {
+    let shortest = contexts.iter().copied().min().unwrap_or(0);
+    let capacities: Vec<_> = candidates.iter().filter_map(|own| Some(own.first()?.here(shortest).alone)).collect();
+    let run = |batch: &u64| capacities.iter().any(|alone| crate::plan::candidate::runs(alone, *batch));
+    let some: Vec<u64> = batches.iter().copied().filter(run).collect();
+    if some.is_empty() { batches } else { some }
+}
+
+fn asked<'a>(
+    args: &PlanArgs,
+    scenario: &Scenario,
+    numbers: &'a Numbers,
+    disputes: &'a [(Dispute, Engine)],
+    stop: &'a AtomicBool,
+) -> Asked<'a> {
+    Asked {
+        batches: &numbers.batches,
+        counted: &numbers.counted,
+        of_load: !numbers.load.is_empty(),
+        contexts: &numbers.contexts,
+        longest: numbers.longest,
+        disputes,
+        draws: args.samples.unwrap_or(scenario.uncertainty.samples),
+        uncounted: scenario.uncertainty.acceptance,
+        seed: scenario.seed,
+        threads: args.common.threads(),
+        stop,
+    }
+}
+
+fn undecided(error: &NoDraws) -> Error {
+    match error {
+        NoDraws::Stopped => Error::Interrupted,
+        error => Error::Internal(error.to_string()),
+    }
+}
+
+/// What a device costs: as the user says, else as the catalog does, where one device is asked about.
+fn price(args: &PlanArgs, scenario: &Scenario) -> Option<HourlyPrice> {
+    let own = args.price.map(|usd| HourlyPrice { usd, dated: None });
+    let listed = || match scenario.hardware.as_slice() {
+        [device] => {
+            let price = device.price.as_ref()?;
+            Some(HourlyPrice { usd: price.usd_per_hour, dated: Some(price.date.clone()) })
+        }
+        _ => None,
+    };
+    own.or_else(listed)
+}
+
+/// Refuses a study whose target runs nowhere.
+fn runs_at_all(planned: &Planned<'_, '_>) -> Result<(), Error> {
+    let mut alone =
+        planned.decisions.iter().flat_map(|decision| decision.lines.iter().flatten()).map(|along| &along.here);
+    if alone.clone().any(|here| here.alone.running != Some(0)) {
+        return Ok(());
+    }
+    let figures = alone.next().map_or_else(String::new, |here| {
+        let setup = &here.candidate.setup;
+        let need = setup.base_memory(1, here.context).total();
+        let limiter = here.alone.limiter.map_or_else(String::new, |of| format!(", limited by {of}"));
+        format!(": one sequence at context {} needs {need} of {} on each device{limiter}", here.context, setup.usable())
+    });
+    Err(Error::CannotRun(format!(
+        "the target does not run, not even without a drafter{figures}; take more or larger devices, quantised weights or a shorter \
+         context"
+    )))
+}
+
+fn described(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, numbers: &Numbers, k_max: u64) -> Value {
+    let options = json!({
+        "load": numbers.load.iter().map(|(name, batch)| format!("{name}={batch}")).collect::<Vec<_>>(),
+        "drafter": args.drafter,
+        "contexts": numbers.contexts,
+        "counted_batches": numbers.counted,
+        "k_max": k_max,
+        "samples": args.samples.unwrap_or(scenario.uncertainty.samples),
+        "rate_tokens_per_s": args.rate,
+        "price_usd_per_hour": args.price,
+        "output_tokens": args.output_tokens,
+        "contexts_looked_to": numbers.longest,
+    });
+    manifest("plan", scenario, &inputs(loaded), &options)
+}
+
+/// How far to trust it, the interval explained.
+fn trust(scenario: &Scenario) -> Vec<String> {
+    let mut lines = trust::lines(scenario);
+    lines.push(
+        "intervals hold nine in ten draws: constants within the ranges of their profile, accepted drafts as counted or as stated, and what \
+         published speedups differ from prices beside"
+            .to_owned(),
+    );
+    lines
+}
+
+fn files(
+    mut results: Results,
+    forms: &Forms,
+    planned: &Planned<'_, '_>,
+    scenario: &Scenario,
+    manifest: Value,
+    trust: &[String],
+) -> Result<Published, Error> {
+    let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
+    if forms.csv {
+        results.add("csv", &columns::csv(planned).map_err(|error| internal(&error))?)?;
+        results.add("break-even.csv", &columns::break_even_csv(planned).map_err(|error| internal(&error))?)?;
+    }
+    if forms.json {
+        results.add("json", &document::document(planned, &manifest))?;
+    }
+    for form in &forms.charts {
+        for chart in &charts::charts(planned, &scenario.title, trust) {
+            let drawn = chart::drawn(chart, *form).map_err(|error| internal(&error))?;
+            results.add(&drawn.ending, &drawn.bytes)?;
+        }
+    }
+    publish(results, manifest)
+}
+
+fn show(
+    args: &PlanArgs,
+    planned: &Planned<'_, '_>,
+    scenario: &Scenario,
+    manifest: &Value,
+    trust: &[String],
+) -> Result<(), Error> {
+    let page = |style| table::page(&scenario.title, &text::text(planned, style), trust, style);
+    let style = if terminal::color_stdout(args.common.color) { Style::Ansi } else { Style::Plain };
+    match (args.emit, args.output.format) {
+        (Some(form), _) => emit(args, planned, form)?,
+        (None, Format::Text) => return terminal::print(page(style).as_bytes()),
+        (None, Format::Md) => return terminal::print(page(Style::Markdown).as_bytes()),
+        (None, Format::Csv) => {
+            terminal::print(&columns::csv(planned).map_err(|error| Error::Internal(error.to_string()))?)?;
+        }
+        (None, Format::Json) => terminal::print(&document::document(planned, manifest))?,
+    }
+    if !args.common.quiet {
+        trust.iter().for_each(|line| terminal::note(line));
+    }
+    Ok(())
+}
+
+/// Prints the schedules, one bare or several with their labels.
+fn emit(args: &PlanArgs, planned: &Planned<'_, '_>, form: ScheduleForm) -> Result<(), Error> {
+    if form == ScheduleForm::Json {
+        return terminal::print(format!("{:#}\n", schedule_document(planned)).as_bytes());
+    }
+    let all = schedules(planned);
+    let drafting: Vec<&Schedule<'_, '_, '_>> = all.iter().filter(|schedule| schedule.drafts()).collect();
+    if drafting.is_empty() {
+        return Err(Error::CannotRun(
+            "at no batch does drafting pay: leave speculation off, there is no schedule to emit".to_owned(),
+        ));
+    }
+    let form_of = |schedule: &Schedule<'_, '_, '_>| match form {
+        ScheduleForm::Vllm => engines::vllm(schedule).map(|value| format!("{value:#}\n")),
+        ScheduleForm::Sglang => engines::sglang(schedule).map(|value| format!("{value:#}\n")),
+        _ => engines::trtllm(schedule),
+    };
+    let made: Vec<(&Schedule<'_, '_, '_>, Option<String>)> =
+        all.iter().map(|schedule| (schedule, if schedule.drafts() { form_of(schedule) } else { None })).collect();
+    if made.iter().all(|(_, form)| form.is_none()) {
+        let kinds: Vec<&str> =
+            drafting.iter().map(|of| of.along.here.candidate.drafter.source.kind().as_str()).collect();
+        return Err(Error::Usage(format!(
+            "--emit {form}: it has no k-by-batch form for such drafters ({}); --emit json has all",
+            kinds.join(", ")
+        )));
+    }
+    terminal::print(engines::joined(form, &made).as_bytes())?;
+    if !args.common.quiet {
+        engines::remarks(form, &made).iter().for_each(|line| terminal::note(line));
+    }
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! A drafter with one acceptance, as a candidate for a setting; and what it does at one context.
+
+use crate::acceptance::process::{Known, Process};
+use crate::cost::pass::PassCost;
+use crate::domain::drafter::Drafter;
+use crate::plan::capacity::{Capacity, capacity};
+use crate::plan::choose::Choice;
+use crate::plan::round::{Round, plain_step, round};
+use crate::plan::setting::Setting;
+use crate::plan::setup::{Setup, SetupError};
+use crate::plan::speedup::speedup;
+use crate::plan::yields::{acceptances, process_of};
+
+/// Steps in which tokens that pay are looked for where drafts are looked up.
+const STEPS: u32 = 256;
+/// As many halvings as a double has digits.
+const HALVINGS: u32 = 60;
+
+/// A drafter with one of its acceptances.
+#[derive(Debug)]
+pub struct Candidate<'s> {
+    /// The drafter.
+    pub drafter: &'s Drafter,
+    /// Which of its acceptances.
+    pub acceptance: u64,
+    /// What prices it.
+    pub setup: Setup<'s>,
+    /// Draft lengths that are tried, in rising order, without 0.
+    pub lengths: Vec<u64>,
+}
+
+impl<'s> Candidate<'s> {
+    /// Every drafter of a study with every acceptance it has, drafting at most `k_max` tokens.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be priced, each reason once.
+    pub fn all(setting: Setting<'s>, k_max: u64) -> Result<Vec<Self>, Vec<SetupError>> {
+        let (mut candidates, mut refused) = (Vec::new(), Vec::new());
+        for drafter in &setting.scenario.drafters {
+            for acceptance in 0..acceptances(drafter) {
+                match setting.setup(Some(drafter)) {
+                    Ok(setup) => {
+                        candidates.push(Self { drafter, acceptance, setup, lengths: lengths(drafter, k_max) });
+                    }
+                    Err(error) if refused.contains(&error) => {}
+                    Err(error) => refused.push(error),
+                }
+            }
+        }
+        if refused.is_empty() { Ok(candidates) } else { Err(refused) }
+    }
+
+    /// Its acceptance at a context.
+    #[must_use]
+    pub fn process(&self, context: u64) -> Process {
+        process_of(self.drafter, self.acceptance, context)
+    }
+
+    /// What it does at a context.
+    #[must_use]
+    pub fn here(&self, context: u64) -> Here<'_, 's> {
+        let process = self.process(context);
+        let running = |k: u64| capacity(&self.setup, context, k);
+        let length = |&k: &u64| Length {
+            k,
+            tokens: process.tokens_per_pass(k),
+            known: process.known(k),
+            capacity: running(k).0,
+        };
+        let (resident, alone) = running(0);
+        Here { candidate: self, context, lengths: self.lengths.iter().map(length).collect(), alone, resident }
+    }
+}
+
+/// The draft lengths that are tried: a tree or look-ahead has one of its own.
+fn lengths(drafter: &Drafter, k_max: u64) -> Vec<u64> {
+    match drafter.only_length() {
+        Some(only) => [only].into_iter().filter(|_| k_max > 0).collect(),
+        None => (1..=drafter.longest.map_or(k_max, |longest| longest.min(k_max))).collect(),
+    }
+}
+
+/// What a draft length yields at a context.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Length {
+    /// Draft tokens of a round.
+    pub k: u64,
+    /// Tokens per pass, bonus included.
+    pub tokens: f64,
+    /// How that is known.
+    pub known: Known,
+    /// How many sequences run with it.
+    pub capacity: Capacity,
+}
+
+impl Length {
+    /// Whether so many sequences run together.
+    #[must_use]
+    pub fn runs(&self, batch: u64) -> bool {
+        runs(&self.capacity, batch)
+    }
+}
+
+/// Whether so many sequences run together.
+#[must_use]
+pub fn runs(capacity: &Capacity, batch: u64) -> bool {
+    capacity.running.is_none_or(|most| batch <= most)
+}
+
+/// A candidate at one context.
+#[derive(Clone, Debug)]
+pub struct Here<'c, 's> {
+    /// The candidate.
+    pub candidate: &'c Candidate<'s>,
+    /// Tokens in each sequence's KV cache.
+    pub context: u64,
+    /// Its draft lengths.
+    pub lengths: Vec<Length>,
+    /// How many sequences run without the drafter.
+    pub alone: Capacity,
+    /// How many run with the drafter in memory, drafting nothing.
+    pub resident: Capacity,
+}
+
+/// A batch at a context, plain and speculating.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'h, 'c, 's> {
+    here: &'h Here<'c, 's>,
+    /// Sequences decoded together.
+    pub batch: u64,
+    /// The plain step.
+    pub plain: PassCost,
+}
+
+impl<'c, 's> Here<'c, 's> {
+    /// A batch here.
+    #[must_use]
+    pub fn at(&self, batch: u64) -> Place<'_, 'c, 's> {
+        let plain = plain_step(&self.candidate.setup, batch as f64, self.context as f64);
+        Place { here: self, batch, plain }
+    }
+
+    /// The draft length with the largest speedup among those that run; 0 where none gains or none runs.
+    #[must_use]
+    pub fn choose(&self, batch: u64) -> Choice {
+        self.at(batch).best()
+    }
+
+    /// What a draft length yields; none that is not tried.
+    #[must_use]
+    pub fn length(&self, k: u64) -> Option<&Length> {
+        self.lengths.iter().find(|length| length.k == k)
+    }
+}
+
+impl Place<'_, '_, '_> {
+    /// A round of a draft length.
+    #[must_use]
+    pub fn round(&self, length: &Length) -> Round {
+        let setup = &self.here.candidate.setup;
+        let share = setup.proposing_share(length.tokens, length.k);
+        round(setup, &self.plain, self.batch as f64, self.here.context as f64, length.k, share)
+    }
+
+    /// What a draft length gains.
+    #[must_use]
+    pub fn speedup(&self, length: &Length) -> f64 {
+        speedup(length.tokens, self.plain.seconds(), self.round(length).seconds())
+    }
+
+    /// Tokens per pass at which a draft length is as fast as plain decoding; none if no number up to k + 1 is.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// the least F in 1 .. k + 1 with F t_plain >= t_round(F)
+    /// ```
+    ///
+    /// The round costs the same whatever it yields, but where drafts are looked up: more tokens then mean more sequences that
+    /// propose, and wider verification. There F is looked for step by step.
+    #[must_use]
+    pub fn tokens_to_pay(&self, length: &Length) -> Option<f64> {
+        let (setup, most) = (&self.here.candidate.setup, length.k as f64 + 1.0);
+        let plain = self.plain.seconds().get();
+        let cost = |tokens: f64| self.round(&Length { tokens, ..*length }).seconds().get() / plain;
+        if !setup.looks_up() {
+            return Some(cost(length.tokens)).filter(|tokens| *tokens <= most);
+        }
+        let at = |step: u32| 1.0 + (most - 1.0) * f64::from(step) / f64::from(STEPS);
+        let pays = |tokens: &f64| *tokens >= cost(*tokens);
+        let step = (0..=STEPS).find(|&step| pays(&at(step)))?;
+        let (mut low, mut high) = (at(step.saturating_sub(1)), at(step));
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if pays(&middle) { high = middle } else { low = middle }
+        }
+        Some(high)
+    }
+
+    /// The best draft length that runs, the smallest of equals; 0 where none gains.
+    #[must_use]
+    pub fn best(&self) -> Choice {
+        self.best_of_drafting().filter(|best| best.speedup > 1.0).unwrap_or(Choice { k: 0, speedup: 1.0 })
+    }
+
+    /// The best draft length above 0 that runs, whether it gains or not; none where none runs.
+    #[must_use]
+    pub fn best_of_drafting(&self) -> Option<Choice> {
+        let run = self.here.lengths.iter().filter(|length| length.runs(self.batch));
+        let choices = run.map(|length| Choice { k: length.k, speedup: self.speedup(length) });
+        choices.reduce(|best, next| if next.speedup > best.speedup { next } else { best })
+    }
+}

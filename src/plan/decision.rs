@@ -1,0 +1,236 @@
+//! Everything that is decided for one setting: each drafter along batches and contexts, beside the others, and the verdicts.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::domain::engine::{Dispute, Engine};
+use crate::parallel::{Failure, Outcome, ordered};
+use crate::plan::along::{Along, by_context};
+use crate::plan::candidate::{Candidate, Here, Length};
+use crate::plan::draws::{NoDraws, Point, Sure, Uncertain};
+use crate::plan::full::at_full;
+use crate::plan::rivals::{Rival, rivals};
+use crate::plan::round::{plain_step, round};
+use crate::plan::setting::Setting;
+use crate::plan::setup::{Setup, SetupError};
+use crate::plan::spans::where_holds;
+use crate::plan::speedup::speedup;
+use crate::plan::tornado::tornado;
+use crate::plan::verdict::{Answer, AtBatch, Stand, Verdict, answer, at_batch};
+
+/// What a decision is asked for.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// Batches of the tables.
+    pub batches: &'a [u64],
+    /// Batches that verdicts rest on: those of the load, the usual one first, else some of the study's.
+    pub counted: &'a [u64],
+    /// Whether those are the load's.
+    pub of_load: bool,
+    /// Contexts.
+    pub contexts: &'a [u64],
+    /// Up to which context windows are looked for.
+    pub longest: u64,
+    /// Profiles that contradict the setting's engine.
+    pub disputes: &'a [(Dispute, Engine)],
+    /// Draws.
+    pub draws: u64,
+    /// Accepted drafts of drafters whose acceptance was not counted may be off by so much.
+    pub uncounted: f64,
+    /// Of everything random.
+    pub seed: u64,
+    /// Worker threads.
+    pub threads: usize,
+    /// Whether to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// All candidates at one batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Sequences decoded together.
+    pub batch: u64,
+    /// The candidates, in the order of the case's.
+    pub rivals: Vec<Rival>,
+}
+
+/// One context and acceptance.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Position of the context.
+    pub context: usize,
+    /// The candidates, one for each drafter, by their positions.
+    pub members: Vec<usize>,
+    /// By batch.
+    pub rows: Vec<Row>,
+    /// What to do.
+    pub verdict: Verdict,
+}
+
+/// A setting decided.
+#[derive(Debug)]
+pub struct Decision<'c, 's> {
+    /// Hardware, target, devices and engine.
+    pub setting: Setting<'s>,
+    /// The candidates.
+    pub candidates: &'c [Candidate<'s>],
+    /// Each candidate along the batches, by context.
+    pub lines: Vec<Vec<Along<'c, 's>>>,
+    /// Every context with every acceptance.
+    pub cases: Vec<Case>,
+}
+
+/// The candidates of each acceptance: drafters that have fewer take part with their last.
+#[must_use]
+pub fn members(candidates: &[Candidate<'_>]) -> Vec<Vec<usize>> {
+    let mut drafters: Vec<Vec<usize>> = Vec::new();
+    for (at, candidate) in candidates.iter().enumerate() {
+        match drafters.last_mut() {
+            Some(same) if candidates[same[0]].drafter.label == candidate.drafter.label => same.push(at),
+            _ => drafters.push(vec![at]),
+        }
+    }
+    let most = drafters.iter().map(Vec::len).max().unwrap_or(0);
+    let of = |acceptance: usize| drafters.iter().map(|own| own[acceptance.min(own.len() - 1)]).collect();
+    (0..most).map(of).collect()
+}
+
+/// Decides.
+///
+/// # Errors
+///
+/// [`NoDraws`].
+pub fn decide<'c, 's>(
+    setting: Setting<'s>,
+    candidates: &'c [Candidate<'s>],
+    asked: &Asked<'_>,
+) -> Result<Decision<'c, 's>, NoDraws> {
+    let lines = lines(candidates, asked)?;
+    let disputed = disputed(setting, candidates, asked.disputes)?;
+    let mut cases: Vec<Case> = Vec::new();
+    for (context, of_context) in lines.iter().enumerate() {
+        for members in members(candidates) {
+            cases.push(case(of_context, context, members, asked, &disputed));
+        }
+    }
+    let uncertain = Uncertain::new(setting, candidates, asked.uncounted);
+    draw(&uncertain, &lines, &mut cases, asked)?;
+    Ok(Decision { setting, candidates, lines, cases })
+}
+
+fn lines<'c, 's>(candidates: &'c [Candidate<'s>], asked: &Asked<'_>) -> Result<Vec<Vec<Along<'c, 's>>>, NoDraws> {
+    let last = asked.batches.iter().chain(asked.counted).copied().max().unwrap_or(1);
+    let places = asked.contexts.iter().flat_map(|&context| candidates.iter().map(move |of| (context, of)));
+    let mut all = Vec::new();
+    let take = |along| {
+        all.push(along);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let outcome = ordered(places, asked.threads, asked.stop, |(context, of)| Along::new(of, context, last), take);
+    match outcome {
+        Ok(Outcome::Finished) => {}
+        Ok(Outcome::Stopped) => return Err(NoDraws::Stopped),
+        Err(error @ Failure::Threads { .. }) => return Err(NoDraws::Threads(error.to_string())),
+        Err(Failure::Taken(never)) => match never {},
+    }
+    let mut all = all.into_iter();
+    Ok(asked.contexts.iter().map(|_| all.by_ref().take(candidates.len()).collect()).collect())
+}
+
+/// What prices each candidate by the profile that contradicts the setting's, where one does.
+fn disputed<'s>(
+    setting: Setting<'s>,
+    candidates: &[Candidate<'s>],
+    disputes: &[(Dispute, Engine)],
+) -> Result<Vec<Option<Setup<'s>>>, SetupError> {
+    let of = |candidate: &Candidate<'s>| {
+        let kind = candidate.drafter.source.kind();
+        let found = disputes.iter().find(|(dispute, _)| dispute.concerns(kind));
+        found.map(|(_, engine)| Setup::new(&setting.deployment(engine, Some(candidate.drafter)))).transpose()
+    };
+    candidates.iter().map(of).collect()
+}
+
+fn case(
+    lines: &[Along<'_, '_>],
+    context: usize,
+    members: Vec<usize>,
+    asked: &Asked<'_>,
+    disputed: &[Option<Setup<'_>>],
+) -> Case {
+    let here: Vec<&Here<'_, '_>> = members.iter().map(|&member| &lines[member].here).collect();
+    let rows = asked.batches.iter().map(|&batch| Row { batch, rivals: rivals(&here, batch) }).collect();
+    let at = |member: usize| -> Vec<AtBatch> {
+        asked.counted.iter().map(|&batch| at_batch(&lines[member], batch)).collect()
+    };
+    let worth = |at: &[AtBatch]| at.iter().map(|one| one.speedup.max(1.0).ln()).sum::<f64>();
+    let all: Vec<(usize, Vec<AtBatch>)> = members.iter().map(|&member| (member, at(member))).collect();
+    let best = all.into_iter().reduce(|best, next| if worth(&next.1) > worth(&best.1) { next } else { best });
+    let (candidate, mut at) = best.map_or((None, Vec::new()), |(member, at)| (Some(member), at));
+    let nothing = candidate.is_none_or(|member| lines[member].here.lengths.is_empty());
+    if let Some((member, setup)) = candidate.and_then(|member| Some((member, disputed[member].as_ref()?))) {
+        at.iter_mut().for_each(|one| one.disputed = other(setup, &lines[member].here, one));
+    }
+    let full = candidate.and_then(|member| at_full(&lines[member].here));
+    let verdict = Verdict {
+        answer: Answer::Leave,
+        candidate: candidate.filter(|_| !nothing),
+        at,
+        decided_at: 0,
+        contexts: Vec::new(),
+        looked_to: asked.longest,
+        full,
+        swings: Vec::new(),
+    };
+    Case { context, members, rows, verdict }
+}
+
+/// The best speedup by another profile, of the draft lengths that run.
+fn other(setup: &Setup<'_>, here: &Here<'_, '_>, at: &AtBatch) -> Option<f64> {
+    at.k.filter(|_| at.running == at.batch)?;
+    let (batch, context) = (at.batch as f64, here.context as f64);
+    let plain = plain_step(setup, batch, context);
+    let gain = |length: &Length| {
+        let share = setup.proposing_share(length.tokens, length.k);
+        let round = round(setup, &plain, batch, context, length.k, share);
+        speedup(length.tokens, plain.seconds(), round.seconds())
+    };
+    here.lengths.iter().filter(|length| length.runs(at.batch)).map(gain).reduce(f64::max)
+}
+
+/// How sure each verdict is, and what it hangs on.
+fn draw(
+    uncertain: &Uncertain<'_, '_>,
+    lines: &[Vec<Along<'_, '_>>],
+    cases: &mut [Case],
+    asked: &Asked<'_>,
+) -> Result<(), NoDraws> {
+    let mut points = Vec::new();
+    for case in cases.iter() {
+        let Some(candidate) = case.verdict.candidate else { continue };
+        let drawn = case.verdict.at.iter().filter(|one| one.running == one.batch);
+        points.extend(drawn.filter_map(|one| {
+            let context = asked.contexts[case.context];
+            Some(Point { context, batch: one.batch, candidate, k: one.k?, is_searched: true })
+        }));
+    }
+    let mut sure = uncertain.sure(&points, asked.draws, asked.seed, asked.threads, asked.stop)?.into_iter();
+    for case in cases {
+        let Some(candidate) = case.verdict.candidate else { continue };
+        for one in &mut case.verdict.at {
+            let drawn: Option<Sure> = if one.running == one.batch && one.k.is_some() { sure.next() } else { None };
+            one.sure = drawn;
+            *one = one.clone().judged();
+        }
+        let (answer, decided_at) = answer(&case.verdict.at, asked.of_load);
+        (case.verdict.answer, case.verdict.decided_at) = (answer, decided_at);
+        let (here, at) = (&lines[case.context][candidate].here, case.verdict.at.get(decided_at));
+        if let Some((at, length)) = at.and_then(|at| Some((at, here.length(at.k?)?)))
+            && at.stand != Stand::TooMany
+        {
+            let spans = by_context(here.candidate, at.running, asked.longest);
+            case.verdict.contexts = where_holds(&spans, |k| k > 0);
+            case.verdict.swings = tornado(uncertain, candidate, here, at.running, length)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Which uncertain input moves the answer most.
+
+use crate::domain::provenance::NINE_IN_TEN;
+use crate::plan::candidate::{Here, Length};
+use crate::plan::draws::{Uncertain, accepted};
+use crate::plan::round::{plain_step, round};
+use crate::plan::setup::{Setup, SetupError};
+use crate::plan::speedup::speedup;
+
+/// Swings below this are none.
+const NOTHING: f64 = 1e-4;
+
+/// What is uncertain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// How many drafts are accepted.
+    Acceptance,
+    /// How far the form of the price is off beside its constants.
+    Form,
+    /// A constant of the engine, by its name in its file.
+    Constant(&'static str),
+}
+
+impl Input {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Acceptance => "acceptance",
+            Self::Form => "cost model",
+            Self::Constant(name) => name,
+        }
+    }
+}
+
+/// What one input alone does to a speedup.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Swing {
+    /// The input.
+    pub input: Input,
+    /// The speedup where it is as 5 % of its draws are below.
+    pub low: f64,
+    /// The speedup where it is as 95 % are below.
+    pub high: f64,
+}
+
+impl Swing {
+    /// How far apart both are.
+    #[must_use]
+    pub fn width(&self) -> f64 {
+        (self.high - self.low).abs()
+    }
+}
+
+/// The swings of every uncertain input at one point, the widest first: each moved alone, all others as they are used.
+///
+/// # Errors
+///
+/// None in practice: only constants differ.
+pub fn tornado(
+    uncertain: &Uncertain<'_, '_>,
+    candidate: usize,
+    here: &Here<'_, '_>,
+    batch: u64,
+    length: &Length,
+) -> Result<Vec<Swing>, SetupError> {
+    let at = |setup: &Setup<'_>, tokens: f64| {
+        let (batch, context) = (batch as f64, here.context as f64);
+        let plain = plain_step(setup, batch, context);
+        let round = round(setup, &plain, batch, context, length.k, setup.proposing_share(tokens, length.k));
+        speedup(tokens, plain.seconds(), round.seconds())
+    };
+    let central: Vec<f64> = uncertain.constants.iter().map(|constant| constant.value).collect();
+    let mut swings = Vec::new();
+    for (place, constant) in uncertain.constants.iter().enumerate() {
+        let moved = |share: f64| {
+            let mut values = central.clone();
+            values[place] = constant.quantile(share);
+            Ok::<f64, SetupError>(at(&uncertain.setup(&uncertain.engine(&values), candidate)?, length.tokens))
+        };
+        swings.push(Swing { input: Input::Constant(constant.name), low: moved(0.05)?, high: moved(0.95)? });
+    }
+    let explained: f64 = swings.iter().map(|of| ((of.high / of.low).ln() / (2.0 * NINE_IN_TEN)).powi(2)).sum();
+    let (setup, spread) = (&here.candidate.setup, uncertain.spreads[candidate]);
+    let own = at(setup, length.tokens);
+    let with = |factor: f64| at(setup, accepted(length, factor));
+    swings.push(Swing { input: Input::Acceptance, low: with(spread.low), high: with(spread.high) });
+    let rest = uncertain.misfits[candidate].beyond(explained);
+    swings.push(Swing { input: Input::Form, low: own * rest.low, high: own * rest.high });
+    swings.retain(|of| of.width() > NOTHING * own);
+    swings.sort_by(|a, b| b.width().total_cmp(&a.width()));
+    Ok(swings)
+}

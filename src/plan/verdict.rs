@@ -1,0 +1,175 @@
+//! The decision for one context and acceptance: turn it on, leave it off, or measure first.
+
+use crate::plan::along::Along;
+use crate::plan::candidate::runs;
+use crate::plan::capacity::full_at;
+use crate::plan::draws::Sure;
+use crate::plan::full::AtFull;
+use crate::plan::tornado::Swing;
+
+/// The chance of a gain from which on a batch counts as one where speculation pays; below its complement it loses.
+pub const SURE: f64 = 0.9;
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Speculate.
+    Enable,
+    /// Decode plainly.
+    Leave,
+    /// It hangs on what nobody knows yet.
+    Measure,
+}
+
+impl Answer {
+    /// In words.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Enable => "enable",
+            Self::Leave => "don't enable",
+            Self::Measure => "measure first",
+        }
+    }
+}
+
+/// How a candidate stands at a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// It gains in nine of ten draws or more.
+    Pays,
+    /// It gains in one of ten or fewer.
+    Loses,
+    /// Between.
+    Unsure,
+    /// Another profile of the same engine says the opposite.
+    Disputed,
+    /// So many sequences do not run beside the drafter, and with those that do it is slower than plain decoding of all.
+    Crowded,
+    /// Not even plain decoding of so many sequences runs.
+    TooMany,
+}
+
+impl Stand {
+    /// In words.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pays => "pays",
+            Self::Loses => "loses",
+            Self::Unsure => "unsure",
+            Self::Disputed => "disputed",
+            Self::Crowded => "does not fit beside the drafter",
+            Self::TooMany => "does not run",
+        }
+    }
+}
+
+/// A candidate at one batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AtBatch {
+    /// Sequences that want to be decoded together.
+    pub batch: u64,
+    /// How many of them run with the drafter: fewer where memory or limits stop them.
+    pub running: u64,
+    /// The best draft length above 0 of so many; none where none runs.
+    pub k: Option<u64>,
+    /// Throughput over that of plain decoding of as many of them as run without the drafter: the speedup, where all run.
+    pub speedup: f64,
+    /// How sure that is.
+    pub sure: Option<Sure>,
+    /// The same by the profile of the engine that says otherwise, where there is one.
+    pub disputed: Option<f64>,
+    /// How it stands.
+    pub stand: Stand,
+}
+
+/// The decision for a candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// What to do.
+    pub answer: Answer,
+    /// The candidate, by its position; none where there is nothing to draft.
+    pub candidate: Option<usize>,
+    /// How it stands at the batches that count: those of the load, else those of the study.
+    pub at: Vec<AtBatch>,
+    /// Where it is decided: the position in `at` that the answer rests on.
+    pub decided_at: usize,
+    /// The runs of contexts in which it pays at the batch that decides.
+    pub contexts: Vec<(u64, u64)>,
+    /// Up to which context was looked.
+    pub looked_to: u64,
+    /// Where memory is the limit.
+    pub full: Option<AtFull>,
+    /// What it hangs on, the widest swing first, at the batch that decides.
+    pub swings: Vec<Swing>,
+}
+
+impl Verdict {
+    /// How it stands where the answer rests.
+    #[must_use]
+    pub fn decisive(&self) -> Option<&AtBatch> {
+        self.at.get(self.decided_at)
+    }
+}
+
+/// How many sequences run, and what that brings, before anything is drawn.
+#[must_use]
+pub fn at_batch(along: &Along<'_, '_>, batch: u64) -> AtBatch {
+    let here = &along.here;
+    let too_many =
+        AtBatch { batch, running: 0, k: None, speedup: 0.0, sure: None, disputed: None, stand: Stand::TooMany };
+    let plain = here.alone.running.map_or(batch, |most| most.min(batch));
+    if plain == 0 || !runs(&here.alone, batch) {
+        return too_many;
+    }
+    // The longest draft has the least room: the most sequences that any draft length leaves room for.
+    let most = here.lengths.iter().map(|length| length.capacity.running.map_or(batch, |most| most.min(batch))).max();
+    let Some(running) = most.filter(|&most| most > 0) else { return AtBatch { stand: Stand::Crowded, ..too_many } };
+    let Some(best) = here.at(running).best_of_drafting() else {
+        return AtBatch { stand: Stand::Crowded, ..too_many };
+    };
+    let speedup = if running == batch {
+        best.speedup
+    } else {
+        here.length(best.k).map_or(0.0, |length| full_at(here, (batch, running), length))
+    };
+    AtBatch { running, k: Some(best.k), speedup, stand: Stand::Unsure, ..too_many }
+}
+
+impl AtBatch {
+    /// How it stands, given the draws and the other profile.
+    #[must_use]
+    pub fn judged(self) -> Self {
+        if self.k.is_none() {
+            return self;
+        }
+        let opposite = self.disputed.is_some_and(|other| (other > 1.0) != (self.speedup > 1.0));
+        let gains = self.sure.as_ref().map_or(f64::from(u8::from(self.speedup > 1.0)), |sure| sure.gains);
+        let stand = match () {
+            () if opposite => Stand::Disputed,
+            () if self.running < self.batch && self.speedup < 1.0 => Stand::Crowded,
+            () if gains >= SURE => Stand::Pays,
+            () if gains <= 1.0 - SURE => Stand::Loses,
+            () => Stand::Unsure,
+        };
+        Self { stand, ..self }
+    }
+}
+
+/// The answer, and the position it rests on. Of a load the batches are its own, the usual one first.
+#[must_use]
+pub fn answer(at: &[AtBatch], of_load: bool) -> (Answer, usize) {
+    let first = |stand: Stand| at.iter().position(|one| one.stand == stand);
+    if let Some(disputed) = first(Stand::Disputed) {
+        return (Answer::Measure, disputed);
+    }
+    match (first(Stand::Pays), first(Stand::Unsure)) {
+        (Some(0), _) => (Answer::Enable, 0),
+        // The usual load decides before the rare one.
+        (Some(_), Some(0)) if of_load => (Answer::Measure, 0),
+        (Some(pays), _) => (Answer::Enable, pays),
+        (None, Some(unsure)) => (Answer::Measure, unsure),
+        (None, None) => (Answer::Leave, 0),
+    }
+}

@@ -1,0 +1,202 @@
+//! Charts of a decision: drafters against each other, the frontier of latency and throughput, and what the answer hangs on.
+
+use crate::acceptance::process::Known;
+use crate::plan::candidate::{Here, runs};
+use crate::plan::latency::{Pace, plain, speculative};
+use crate::report::chart::bodies::{Guide, Kind, Scatter, TornadoBar, TornadoPlot};
+use crate::report::chart::spec::{Body, Chart, Heading, Line, LinePlot, Lines, Spot};
+use crate::report::number::times;
+use crate::report::pick::by_factor;
+use crate::report::plan::{Planned, Seen};
+
+/// The most plots side by side.
+const MOST_PLOTS: usize = 4;
+/// The most lines a reader tells apart.
+const MOST_LINES: usize = 7;
+/// Batches of a line.
+const MOST_BATCHES: u64 = 64;
+/// Inputs of a tornado.
+const MOST_BARS: usize = 10;
+
+/// The charts: drafters for the first cases, the others for the first case.
+#[must_use]
+pub fn charts(planned: &Planned<'_, '_>, title: &str, trust: &[String]) -> Vec<Chart> {
+    let all: Vec<Seen<'_, '_, '_>> = planned.cases().collect();
+    let Some(first) = all.first().filter(|first| first.case.verdict.candidate.is_some()) else { return Vec::new() };
+    let heading = |what: &str, subtitle: String, caption: String| Heading {
+        title: format!("{what}: {title}"),
+        subtitle,
+        caption,
+        trust: trust.to_vec(),
+    };
+    let charts = [drafters(&all, heading), frontier(first, heading), tornado(first, heading)];
+    charts.into_iter().flatten().collect()
+}
+
+/// Batches that lines run through: those of the tables, and some between.
+fn batches(seen: &Seen<'_, '_, '_>) -> Vec<u64> {
+    let shown = &seen.planned.shown;
+    let last = shown.iter().copied().max().unwrap_or(1);
+    let between = by_factor(last, MOST_BATCHES).into_iter().map(|at| at + 1);
+    let mut all: Vec<u64> = shown.iter().copied().chain(between).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Best speedup of each drafter over batch.
+fn drafters(all: &[Seen<'_, '_, '_>], heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
+    let shown = &all[..all.len().min(MOST_PLOTS)];
+    let first = shown.first()?;
+    let names: Vec<String> =
+        first.case.members.iter().take(MOST_LINES).map(|&at| first.candidate(at).drafter.label.clone()).collect();
+    let xs = batches(first);
+    let spot = |here: &Here<'_, '_>, batch: u64| {
+        let place = here.at(batch);
+        let best = here.lengths.iter().map(|length| (length, place.speedup(length)));
+        let run = best.clone().filter(|(length, _)| length.runs(batch));
+        let most = |a: (&_, f64), b: (&_, f64)| a.1 < b.1;
+        let fits = run.clone().next().is_some();
+        let (length, y) = if fits {
+            run.reduce(|best, next| if most(best, next) { next } else { best })?
+        } else {
+            best.reduce(|best, next| if most(best, next) { next } else { best })?
+        };
+        Some(Spot { x: batch, y, fits, carried: length.known != Known::Stated })
+    };
+    let line = |here: &Here<'_, '_>| Line {
+        spots: xs.iter().filter_map(|&batch| spot(here, batch)).collect(),
+        fits_up_to: here.resident.running,
+    };
+    let plot = |seen: &Seen<'_, '_, '_>| LinePlot {
+        title: if shown.len() > 1 { plot_title(seen) } else { String::new() },
+        lines: seen
+            .case
+            .members
+            .iter()
+            .take(MOST_LINES)
+            .map(|&at| line(&seen.decision.lines[seen.case.context][at].here))
+            .collect(),
+    };
+    let body = Lines {
+        x_label: "batch (sequences decoded together)".to_owned(),
+        legend: "drafter".to_owned(),
+        plots: shown.iter().map(plot).collect(),
+        names,
+        xs: xs.clone(),
+    };
+    let carried = body.plots.iter().flat_map(|plot| &plot.lines).flat_map(|line| &line.spots).any(|spot| spot.carried);
+    let unfit = body.plots.iter().flat_map(|plot| &plot.lines).flat_map(|line| &line.spots).any(|spot| !spot.fits);
+    let hints = [
+        (true, "Each drafter at its best draft length for each batch."),
+        (unfit, "Dashed: so many sequences do not run with the drafter."),
+        (carried, "Hollow: tokens per pass carried over from another k or context."),
+    ];
+    let caption: Vec<&str> = hints.into_iter().filter(|(holds, _)| *holds).map(|(_, hint)| hint).collect();
+    let more =
+        if all.len() > shown.len() { format!("  {} of {} cases.", shown.len(), all.len()) } else { String::new() };
+    Some(Chart {
+        part: "drafters".to_owned(),
+        heading: heading("Speedup of each drafter", first.heading(), format!("{}{more}", caption.join("  "))),
+        body: Body::Lines(body),
+    })
+}
+
+/// What tells a case from the others.
+fn plot_title(seen: &Seen<'_, '_, '_>) -> String {
+    let acceptance = seen.acceptance();
+    let context = format!("context {}", seen.context());
+    let setting = &seen.decision.setting;
+    let devices = if seen.planned.decisions.len() > 1 {
+        format!("{} x {}, {}, ", setting.tensor_parallel, setting.device.id, setting.engine.id)
+    } else {
+        String::new()
+    };
+    if acceptance.is_empty() { format!("{devices}{context}") } else { format!("{devices}{context}, {acceptance}") }
+}
+
+/// Tokens per second of a user against those of a device, along the batches that run.
+fn frontier(seen: &Seen<'_, '_, '_>, heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
+    let lines = &seen.decision.lines[seen.case.context];
+    let members = &seen.case.members[..seen.case.members.len().min(MOST_LINES - 1)];
+    let first = &lines[*members.first()?].here;
+    let most = |running: Option<u64>| {
+        let last = running.unwrap_or_else(|| seen.planned.shown.iter().copied().max().unwrap_or(1));
+        by_factor(last, MOST_BATCHES).into_iter().map(|at| at + 1)
+    };
+    let mut named: Vec<(String, Vec<Pace>)> =
+        vec![("plain".to_owned(), plain(&first.candidate.setup, first.context, most(first.alone.running)))];
+    for &member in members {
+        let here = &lines[member].here;
+        let longest = here.lengths.iter().map(|length| length.capacity.running).max().flatten();
+        named.push((here.candidate.drafter.label.clone(), speculative(here, most(longest))));
+    }
+    named.retain(|(_, paces)| !paces.is_empty());
+    let point = |pace: &Pace| (pace.per_user(), pace.per_device);
+    let kinds: Vec<Kind> = named
+        .iter()
+        .enumerate()
+        .map(|(color, (name, paces))| Kind { name: name.clone(), color, points: paces.iter().map(point).collect() })
+        .collect();
+    let joints = |kind: &Kind| -> Vec<Guide> {
+        let joint = |pair: &[(f64, f64)]| Guide { from: pair[0], to: pair[1], strong: false, color: Some(kind.color) };
+        kind.points.windows(2).map(joint).collect()
+    };
+    let all = || kinds.iter().flat_map(|kind| kind.points.iter().copied());
+    let (x, y) = (all().map(|(x, _)| x).fold(0.0, f64::max), all().map(|(_, y)| y).fold(0.0, f64::max));
+    let ends: Vec<String> =
+        named.iter().filter_map(|(name, paces)| paces.last().map(|last| format!("{name} {}", last.batch))).collect();
+    let runs_plainly = runs(&first.alone, 1);
+    let body = Scatter {
+        x_label: "tokens per second of one user".to_owned(),
+        y_label: "tokens per second of one GPU".to_owned(),
+        x: (0.0, x * 1.05),
+        log_x: false,
+        y: (0.0, y * 1.08),
+        log_y: false,
+        legend: "decoding".to_owned(),
+        guides: kinds.iter().flat_map(joints).collect(),
+        kinds,
+    };
+    let caption = format!(
+        "Right is faster for a user, up is cheaper. Batch 1 lies at the right end, the most that run at the left: {}. Decoding only.",
+        ends.join(", ")
+    );
+    runs_plainly.then(|| Chart {
+        part: "frontier".to_owned(),
+        heading: heading("Latency against throughput", seen.heading(), caption),
+        body: Body::Scatter(body),
+    })
+}
+
+/// What the answer hangs on.
+fn tornado(seen: &Seen<'_, '_, '_>, heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
+    let verdict = &seen.case.verdict;
+    let at = verdict.decisive()?;
+    let bars: Vec<TornadoBar> = verdict
+        .swings
+        .iter()
+        .take(MOST_BARS)
+        .map(|swing| TornadoBar { name: swing.input.name().to_owned(), low: swing.low, high: swing.high })
+        .collect();
+    if bars.is_empty() {
+        return None;
+    }
+    let body = TornadoPlot { x_label: "speedup (x)".to_owned(), centre: at.speedup, bars };
+    let what = format!(
+        "{}: {} with k = {} at {}, {}",
+        seen.heading(),
+        seen.drafter(),
+        at.k.unwrap_or(0),
+        seen.batch_name(at.batch),
+        times(at.speedup)
+    );
+    let caption = "Each bar: one input alone from where 5 % of its draws lie below (orange) to 95 % (blue). Dark line: 1x. Grey line: as \
+                   everything is used."
+        .to_owned();
+    Some(Chart {
+        part: "tornado".to_owned(),
+        heading: heading("What the speedup hangs on", what, caption),
+        body: Body::Tornado(body),
+    })
+}

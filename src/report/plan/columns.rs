@@ -1,0 +1,184 @@
+//! A decision as CSV: a row for each drafter, context, batch and acceptance; and the break-even of every draft length.
+
+use serde_json::Value;
+
+use crate::plan::breakeven::alpha_to_pay;
+use crate::plan::decision::Row;
+use crate::plan::rivals::{Rival, break_even, winner};
+use crate::report::csv::table;
+use crate::report::plan::{Planned, Seen};
+
+/// The columns of the decision.
+pub const COLUMNS: [&str; 28] = [
+    "hardware",
+    "target",
+    "tensor_parallel",
+    "engine",
+    "roofline",
+    "drafter",
+    "context",
+    "batch",
+    "acceptance",
+    "alpha",
+    "best_k",
+    "speedup",
+    "is_best_drafter",
+    "drafting_k",
+    "drafting_speedup",
+    "tokens_per_pass",
+    "tokens_to_level",
+    "base_per_token_s",
+    "per_token_s",
+    "base_tokens_per_s",
+    "tokens_per_s",
+    "base_runs",
+    "runs",
+    "speedup_low",
+    "speedup_high",
+    "chance_of_gain",
+    "stand",
+    "notes",
+];
+
+/// The columns of break-even.
+pub const BREAK_EVEN: [&str; 17] = [
+    "hardware",
+    "target",
+    "tensor_parallel",
+    "engine",
+    "roofline",
+    "drafter",
+    "context",
+    "batch",
+    "acceptance",
+    "alpha",
+    "k",
+    "tokens_per_pass",
+    "tokens_to_pay",
+    "alpha_to_pay",
+    "speedup",
+    "runs",
+    "notes",
+];
+
+/// The decision, header and rows.
+///
+/// # Errors
+///
+/// None in practice: the bytes go to memory.
+pub fn csv(planned: &Planned<'_, '_>) -> csv::Result<Vec<u8>> {
+    table(&COLUMNS, planned.cases().flat_map(rows))
+}
+
+/// The same rows, as cells.
+pub fn rows<'p>(seen: Seen<'p, '_, '_>) -> impl Iterator<Item = Vec<Value>> + use<'p> {
+    let mut all = Vec::new();
+    for (at, &member) in seen.case.members.iter().enumerate() {
+        for row in &seen.case.rows {
+            all.push(cells(&seen, row, at, member));
+        }
+    }
+    all.into_iter()
+}
+
+/// The names that a row starts with.
+fn names(seen: &Seen<'_, '_, '_>, member: usize, batch: u64) -> Vec<Value> {
+    let setting = &seen.decision.setting;
+    let candidate = seen.candidate(member);
+    vec![
+        setting.device.id.as_str().into(),
+        setting.target.id.as_str().into(),
+        setting.tensor_parallel.into(),
+        setting.engine.id.as_str().into(),
+        setting.roofline().as_str().into(),
+        candidate.drafter.label.as_str().into(),
+        seen.context().into(),
+        batch.into(),
+        candidate.drafter.acceptance.model.kind().as_str().into(),
+        candidate.process(seen.context()).alpha().into(),
+    ]
+}
+
+fn cells(seen: &Seen<'_, '_, '_>, row: &Row, at: usize, member: usize) -> Vec<Value> {
+    let here = &seen.decision.lines[seen.case.context][member].here;
+    let setup = &here.candidate.setup;
+    let Rival { best, tokens, level } = row.rivals[at];
+    let gaining = best.filter(|best| best.speedup > 1.0);
+    let place = here.at(row.batch);
+    let plain = place.plain.seconds().get();
+    let all = (setup.ranks() * row.batch) as f64;
+    let base_runs = crate::plan::candidate::runs(&here.alone, row.batch);
+    let per_token = best.map(|best| plain / best.speedup);
+    let sure = (seen.case.verdict.candidate == Some(member))
+        .then(|| seen.case.verdict.at.iter().find(|one| one.batch == row.batch))
+        .flatten();
+    let drawn = sure.and_then(|one| one.sure.as_ref());
+    let mut cells = names(seen, member, row.batch);
+    cells.extend([
+        gaining.map_or(0, |best| best.k).into(),
+        gaining.map_or(1.0, |best| best.speedup).into(),
+        (winner(&row.rivals) == Some(at)).into(),
+        best.map(|best| best.k).into(),
+        best.map(|best| best.speedup).into(),
+        tokens.into(),
+        level.into(),
+        plain.into(),
+        per_token.into(),
+        (all / plain).into(),
+        per_token.map(|seconds| all / seconds).into(),
+        base_runs.into(),
+        best.is_some().into(),
+        drawn.map(|sure| sure.low).into(),
+        drawn.map(|sure| sure.high).into(),
+        drawn.map(|sure| sure.gains).into(),
+        sure.map(|one| one.stand.as_str()).into(),
+        notes(seen, member, row.batch, best.map(|best| best.k)),
+    ]);
+    cells
+}
+
+/// What the reader of a row should know.
+fn notes(seen: &Seen<'_, '_, '_>, member: usize, batch: u64, k: Option<u64>) -> Value {
+    let here = &seen.decision.lines[seen.case.context][member].here;
+    let drafter = Some(here.candidate.drafter);
+    let length = k.and_then(|k| here.length(k));
+    let known = length.and_then(|length| length.known.note());
+    let unvalidated = k.is_some() && seen.decision.setting.is_unvalidated(drafter, batch, here.context);
+    let beyond = k.map(|k| crate::plan::limits::beyond(&here.candidate.setup, batch, here.context, k));
+    let limits = beyond.into_iter().flat_map(|beyond| beyond.limits().map(|(word, _)| word).collect::<Vec<_>>());
+    known.into_iter().chain(unvalidated.then_some("unvalidated")).chain(limits).collect()
+}
+
+/// The break-even of every draft length at the batches that tables show.
+///
+/// # Errors
+///
+/// None in practice: the bytes go to memory.
+pub fn break_even_csv(planned: &Planned<'_, '_>) -> csv::Result<Vec<u8>> {
+    table(&BREAK_EVEN, planned.cases().flat_map(break_even_rows))
+}
+
+/// The same rows, as cells.
+pub fn break_even_rows<'p>(seen: Seen<'p, '_, '_>) -> impl Iterator<Item = Vec<Value>> + use<'p> {
+    let mut all = Vec::new();
+    for &member in &seen.case.members {
+        let here = &seen.decision.lines[seen.case.context][member].here;
+        for &batch in &seen.planned.shown {
+            for line in break_even(here, batch) {
+                let k = line.length.k;
+                let mut cells = names(&seen, member, batch);
+                cells.extend([
+                    k.into(),
+                    line.length.tokens.into(),
+                    line.tokens.into(),
+                    line.tokens.and_then(|tokens| Some(alpha_to_pay(tokens, k)?.get())).into(),
+                    line.speedup.into(),
+                    line.length.runs(batch).into(),
+                    notes(&seen, member, batch, Some(k)),
+                ]);
+                all.push(cells);
+            }
+        }
+    }
+    all.into_iter()
+}

@@ -1,0 +1,244 @@
+//! Tables of a decision: the best draft length by batch, drafters beside each other, break-even, memory, latency.
+
+use comfy_table::Table;
+
+use crate::plan::breakeven::alpha_to_pay;
+use crate::plan::full::at_full;
+use crate::plan::latency::{end_to_end, plain, speculative};
+use crate::plan::rivals::{break_even, winner};
+use crate::report::number::{thousands, times};
+use crate::report::plan::Seen;
+use crate::report::plan::words::{percent, ranges};
+use crate::report::table::{Style, composed, right, table};
+use crate::units::Seconds;
+
+fn headed(names: &[&str], style: Style) -> Table {
+    table(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), style)
+}
+
+fn cells(row: Vec<String>) -> Vec<comfy_table::Cell> {
+    row.into_iter().map(right).collect()
+}
+
+impl Seen<'_, '_, '_> {
+    /// The best draft length by batch, a column for each drafter.
+    #[must_use]
+    pub fn best_by_batch(&self, style: Style) -> String {
+        let drafters = self.case.members.iter().map(|&member| self.candidate(member).drafter.label.as_str());
+        let names: Vec<&str> = std::iter::once("batch").chain(drafters).collect();
+        let mut rows = headed(&names, style);
+        let (mut carried, mut crowded, mut off) = (false, false, false);
+        for row in self.case.rows.iter().filter(|row| self.planned.shown.contains(&row.batch)) {
+            let best = winner(&row.rivals);
+            let mut line = vec![row.batch.to_string()];
+            for (at, rival) in row.rivals.iter().enumerate() {
+                let here = &self.decision.lines[self.case.context][self.case.members[at]].here;
+                line.push(match rival.best {
+                    None => {
+                        crowded = true;
+                        "! ".to_owned()
+                    }
+                    Some(choice) if choice.speedup <= 1.0 => {
+                        off = true;
+                        format!("off ({}) ", times(choice.speedup))
+                    }
+                    Some(choice) => {
+                        let known = here.length(choice.k).and_then(|length| length.known.note());
+                        carried |= known.is_some();
+                        let mark = if known.is_some() { "~" } else { " " };
+                        let star = if best == Some(at) && row.rivals.len() > 1 { "*" } else { "" };
+                        format!("{star}k={} {}{mark}", choice.k, times(choice.speedup))
+                    }
+                });
+            }
+            rows.add_row(cells(line));
+        }
+        let notes = [
+            (self.case.members.len() > 1, "*: the best drafter of the row"),
+            (carried, "~: tokens per pass carried over from another k or context"),
+            (off, "off: no draft length gains; in brackets the best there is"),
+            (crowded, "!: so many sequences do not run with any draft length"),
+        ];
+        let notes = notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.to_owned()).collect();
+        composed("Best draft length and its speedup", &rows, notes, style)
+    }
+
+    /// Drafters beside each other at the batch that decides.
+    #[must_use]
+    pub fn drafters(&self, style: Style) -> Option<String> {
+        let at = self.case.verdict.decisive()?;
+        let row = self.case.rows.iter().find(|row| row.batch == at.batch)?;
+        if row.rivals.len() < 2 {
+            return None;
+        }
+        let names = ["drafter", "k", "speedup", "tokens per pass", "level with the next at", "alpha for that"];
+        let mut rows = headed(&names, style);
+        for (place, rival) in row.rivals.iter().enumerate() {
+            let label = self.candidate(self.case.members[place]).drafter.label.clone();
+            let Some((best, tokens, level)) =
+                rival.best.zip(rival.tokens).zip(rival.level).map(|((b, t), l)| (b, t, l))
+            else {
+                rows.add_row(cells(vec![label, "-".to_owned(), "does not run".to_owned()]));
+                continue;
+            };
+            let possible = level <= best.k as f64 + 1.0;
+            let alpha = alpha_to_pay(level, best.k).filter(|_| possible);
+            rows.add_row(cells(vec![
+                label,
+                best.k.to_string(),
+                times(best.speedup),
+                format!("{tokens:.2}"),
+                if possible { format!("{level:.2}") } else { format!("{level:.2}, out of reach") },
+                alpha.map_or_else(|| "-".to_owned(), |alpha| format!("{:.2}", alpha.get())),
+            ]));
+        }
+        let title = format!("Drafters at {}", self.batch_name(at.batch));
+        let notes = vec![
+            "level with the next: tokens per pass, at this k, at which it equals the best of the others or plain decoding"
+                .to_owned(),
+        ];
+        Some(composed(&title, &rows, notes, style))
+    }
+
+    /// What each draft length has to yield at the batch that decides.
+    #[must_use]
+    pub fn break_even(&self, style: Style) -> Option<String> {
+        let verdict = &self.case.verdict;
+        let at = verdict.decisive().filter(|at| at.running > 0)?;
+        let along = &self.decision.lines[self.case.context][verdict.candidate?];
+        let lines = break_even(&along.here, at.running);
+        if lines.is_empty() {
+            return None;
+        }
+        let names = ["k", "tokens per pass", "to pay", "alpha to pay", "speedup", "pays at batch", "kept at all loses"];
+        let mut rows = headed(&names, style);
+        for (line, pays) in lines.iter().zip(&along.priced) {
+            let k = line.length.k;
+            let alpha = line.tokens.and_then(|tokens| alpha_to_pay(tokens, k));
+            let fixed = along.fixed.iter().find(|fixed| fixed.k == k);
+            let mark = if line.length.known.note().is_some() { "~" } else { " " };
+            let runs = if line.length.runs(at.running) { "" } else { "!" };
+            rows.add_row(cells(vec![
+                k.to_string(),
+                format!("{:.2}{mark}", line.length.tokens),
+                line.tokens.map_or_else(|| "never".to_owned(), |tokens| format!("{tokens:.2}")),
+                alpha.map_or_else(|| "-".to_owned(), |alpha| format!("{:.2}", alpha.get())),
+                format!("{}{runs}", times(line.speedup)),
+                if pays.is_empty() { "none".to_owned() } else { ranges(pays) },
+                fixed.map_or_else(String::new, |fixed| percent(fixed.mean.max(0.0))),
+            ]));
+        }
+        let title = format!("Break-even of {} at {}", self.drafter(), self.batch_name(at.batch));
+        let most = along.here.resident.running.filter(|most| *most < along.last);
+        let room = most.map_or_else(String::new, |most| format!(", of which {most} run beside the drafter"));
+        let notes = vec![format!(
+            "pays at batch: by its price, up to {}{room}; kept at all loses: on average against the best of each batch",
+            along.last
+        )];
+        Some(composed(&title, &rows, notes, style))
+    }
+
+    /// Memory and throughput of each drafter where as many sequences run as can.
+    #[must_use]
+    pub fn capacity(&self, style: Style) -> Option<String> {
+        let planned = self.planned;
+        let mut names = vec!["", "sequences", "KV tokens", "tokens/s", "per GPU", "ratio"];
+        names.extend(planned.price.as_ref().map(|_| "$ per 1M tokens"));
+        names.extend(planned.rate.map(|_| "GPUs for the rate"));
+        let mut rows = headed(&names, style);
+        let lines = &self.decision.lines[self.case.context];
+        let line = |name: String, running: u64, kv: Option<u64>, tokens: f64, devices: u64, ratio: String| {
+            let each = tokens / devices as f64;
+            let mut row = vec![
+                name,
+                running.to_string(),
+                kv.map_or_else(|| "-".to_owned(), |kv| thousands(kv as f64)),
+                thousands(tokens),
+                thousands(each),
+                ratio,
+            ];
+            row.extend(planned.price.as_ref().map(|price| format!("{:.3}", price.per_million(each))));
+            row.extend(planned.rate.map(|rate| {
+                let replicas = (rate / tokens).ceil();
+                thousands(replicas * devices as f64)
+            }));
+            cells(row)
+        };
+        let mut any = false;
+        for &member in &self.case.members {
+            let here = &lines[member].here;
+            let Some(full) = at_full(here) else { continue };
+            let setup = &here.candidate.setup;
+            if !any {
+                let devices = setup.devices();
+                rows.add_row(line(
+                    "plain".to_owned(),
+                    full.plain_batch,
+                    here.alone.kv_tokens,
+                    full.plain,
+                    devices,
+                    String::new(),
+                ));
+            }
+            any = true;
+            let kv = here.length(full.k).and_then(|length| length.capacity.kv_tokens);
+            let name = format!("{} k={}", here.candidate.drafter.label, full.k);
+            if full.batch == 0 {
+                rows.add_row(cells(vec![name, "0".to_owned(), "0".to_owned(), "does not run".to_owned()]));
+                continue;
+            }
+            let devices = setup.devices() + setup.own_devices();
+            let ratio = times(full.ratio());
+            rows.add_row(line(name, full.batch, kv, full.speculative, devices, ratio));
+        }
+        let mut notes = vec![
+            "each with as many sequences as it runs; absolute times at high concurrency are read 25 to 50 % low, ratios hold"
+                .to_owned(),
+        ];
+        notes.extend(planned.price.as_ref().map(|price| match &price.dated {
+            None => format!("at ${} for a GPU and hour, as you said", price.usd),
+            Some(date) => format!(
+                "at ${} for a GPU and hour, the catalog's of {date}: prices move, --price takes yours",
+                price.usd
+            ),
+        }));
+        notes.extend(planned.rate.map(|rate| format!("whole replicas for {} tokens/s in all", thousands(rate))));
+        any.then(|| composed("Memory full", &rows, notes, style))
+    }
+
+    /// What a user waits for at the batches that count, on and off.
+    #[must_use]
+    pub fn latency(&self, style: Style) -> Option<String> {
+        let verdict = &self.case.verdict;
+        let candidate = verdict.candidate?;
+        let here = &self.decision.lines[self.case.context][candidate].here;
+        let process = here.candidate.process(self.context());
+        let output = self.planned.output_tokens;
+        let whole = format!("{output} tokens");
+        let whole_off = format!("{output} plainly");
+        let names = ["batch", "k", "ms per token", "plainly", "tokens/s a user", "plainly", &whole, &whole_off];
+        let mut rows = headed(&names, style);
+        let batches: Vec<u64> = verdict.at.iter().filter(|at| at.running == at.batch).map(|at| at.batch).collect();
+        for batch in batches {
+            let on = speculative(here, std::iter::once(batch));
+            let off = plain(&here.candidate.setup, here.context, std::iter::once(batch));
+            let (Some(on), Some(off)) = (on.first(), off.first()) else { continue };
+            let milliseconds = |seconds: f64| format!("{:.2}", 1e3 * seconds);
+            rows.add_row(cells(vec![
+                batch.to_string(),
+                on.k.to_string(),
+                milliseconds(on.per_token),
+                milliseconds(off.per_token),
+                format!("{:.0}", on.per_user()),
+                format!("{:.0}", off.per_user()),
+                Seconds::new(end_to_end(on, &process, output)).to_string(),
+                Seconds::new(end_to_end(off, &process, output)).to_string(),
+            ]));
+        }
+        let notes = vec![
+            "an output's whole time: decoding after its first token, with the drafts that are thrown away at its end; no prefill, no queue"
+                .to_owned(),
+        ];
+        (rows.row_count() > 0).then(|| composed(&format!("Latency with {}", self.drafter()), &rows, notes, style))
+    }
+}
