@@ -74,7 +74,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<(), Error> {
     let manifest = described(args, &loaded, &scenario, &numbers, k_max);
     let trust = trust(&scenario);
     let published = match results {
-        Some(results) => Some(files(results, &forms, &planned, &scenario, manifest.clone(), &trust)?),
+        Some(results) => Some(files(results, &forms, &planned, &scenario, manifest.clone())?),
         None => None,
     };
     let shown = show(args, &planned, &scenario, &manifest, &trust);
@@ -304,7 +304,6 @@ fn files(
     planned: &Planned<'_, '_>,
     scenario: &Scenario,
     manifest: Value,
-    trust: &[String],
 ) -> Result<Published, Error> {
     let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
     if forms.csv {
@@ -315,7 +314,7 @@ fn files(
         results.add("json", &document::document(planned, &manifest))?;
     }
     for form in &forms.charts {
-        for chart in &charts::charts(planned, &scenario.title, trust) {
+        for chart in &charts::charts(planned, &scenario.title) {
             let drawn = chart::drawn(chart, *form).map_err(|error| internal(&error))?;
             results.add(&drawn.ending, &drawn.bytes)?;
         }

@@ -7,8 +7,8 @@ use crate::plan::round::{plain_step, round};
 use crate::plan::setup::{Setup, SetupError};
 use crate::plan::speedup::speedup;
 
-/// Swings below this are none.
-const NOTHING: f64 = 1e-4;
+/// Swings below this share of the speedup are none.
+const NOTHING: f64 = 2e-3;
 
 /// What is uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,13 @@
 use crate::acceptance::process::Known;
 use crate::plan::candidate::{Here, runs};
 use crate::plan::latency::{Pace, plain, speculative};
+use crate::plan::setting::Setting;
 use crate::report::chart::bodies::{Guide, Kind, Scatter, TornadoBar, TornadoPlot};
 use crate::report::chart::spec::{Body, Chart, Heading, Line, LinePlot, Lines, Spot};
 use crate::report::number::times;
 use crate::report::pick::by_factor;
 use crate::report::plan::{Planned, Seen};
+use crate::report::trust;
 
 /// The most plots side by side.
 const MOST_PLOTS: usize = 4;
@@ -20,9 +22,16 @@ const MOST_BARS: usize = 10;
 
 /// The charts: drafters for the first cases, the others for the first case.
 #[must_use]
-pub fn charts(planned: &Planned<'_, '_>, title: &str, trust: &[String]) -> Vec<Chart> {
+pub fn charts(planned: &Planned<'_, '_>, title: &str) -> Vec<Chart> {
     let all: Vec<Seen<'_, '_, '_>> = planned.cases().collect();
-    let Some(first) = all.first().filter(|first| first.case.verdict.candidate.is_some()) else { return Vec::new() };
+    let Some((first, drafter)) = all.first().and_then(|first| {
+        let drafter = first.candidate(first.case.verdict.candidate?).drafter;
+        Some((first, drafter))
+    }) else {
+        return Vec::new();
+    };
+    let Setting { engine, target, device, .. } = first.decision.setting;
+    let trust = [trust::profile(engine, target, device), trust::drafter(drafter, engine)];
     let heading = |what: &str, subtitle: String, caption: String| Heading {
         title: format!("{what}: {title}"),
         subtitle,
@@ -33,24 +42,13 @@ pub fn charts(planned: &Planned<'_, '_>, title: &str, trust: &[String]) -> Vec<C
     charts.into_iter().flatten().collect()
 }
 
-/// Batches that lines run through: those of the tables, and some between.
-fn batches(seen: &Seen<'_, '_, '_>) -> Vec<u64> {
-    let shown = &seen.planned.shown;
-    let last = shown.iter().copied().max().unwrap_or(1);
-    let between = by_factor(last, MOST_BATCHES).into_iter().map(|at| at + 1);
-    let mut all: Vec<u64> = shown.iter().copied().chain(between).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 /// Best speedup of each drafter over batch.
 fn drafters(all: &[Seen<'_, '_, '_>], heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
     let shown = &all[..all.len().min(MOST_PLOTS)];
     let first = shown.first()?;
     let names: Vec<String> =
         first.case.members.iter().take(MOST_LINES).map(|&at| first.candidate(at).drafter.label.clone()).collect();
-    let xs = batches(first);
+    let xs = first.planned.shown.clone();
     let spot = |here: &Here<'_, '_>, batch: u64| {
         let place = here.at(batch);
         let best = here.lengths.iter().map(|length| (length, place.speedup(length)));

@@ -29,8 +29,8 @@ pub(super) fn draw<DB: DrawingBackend>(
 ) -> Result<(), ChartError> {
     let pen = Pen::new(scale);
     let strips = frame(root, pen, heading)?;
-    let entries = [("5 % below", LOW), ("95 % below", HIGH)];
-    legend(&strips.side, pen, "input", &entries.map(|(name, color)| (name.to_owned(), palette::line(color))))?;
+    let entries = [("at 5 %", LOW), ("at 95 %", HIGH)];
+    legend(&strips.side, pen, "draws", &entries.map(|(name, color)| (name.to_owned(), palette::line(color))))?;
     let ends = || plot.bars.iter().flat_map(|bar| [bar.low, bar.high]).chain([plot.centre, 1.0]);
     let (least, most) = (ends().fold(f64::INFINITY, f64::min), ends().fold(0.0, f64::max));
     let span = (most - least).max(0.1);

@@ -62,8 +62,9 @@ impl Seen<'_, '_, '_> {
         let at = &self.case.verdict.at;
         let unsure: Vec<String> = at
             .iter()
-            .filter(|at| !matches!(at.stand, Stand::Pays | Stand::TooMany))
-            .map(|at| format!("{} {}", self.batch_name(at.batch), at.stand.as_str()))
+            .filter(|at| at.stand != Stand::Pays)
+            .filter(|at| at.stand != Stand::TooMany || !self.planned.load.is_empty())
+            .map(|at| format!("{}: {}", self.batch_name(at.batch), at.stand.as_str()))
             .collect();
         if unsure.is_empty() { String::new() } else { format!("; but {}", unsure.join(", ")) }
     }
