@@ -45,7 +45,7 @@ pub fn by_factor(first: u64, last: u64, knots: &[u64]) -> Vec<u64> {
     points
 }
 
-/// Runs of equal answers over rising points; between two neighbours the answer is taken to change once.
+/// Runs of equal answers over rising points. Between two neighbours answers may change several times, but none comes back.
 ///
 /// # Examples
 ///
@@ -58,15 +58,17 @@ pub fn spans<T: Copy + PartialEq>(points: impl IntoIterator<Item = u64>, answer:
     let mut found: Vec<Span<T>> = Vec::new();
     for point in points {
         let what = answer(point);
-        match found.last_mut() {
-            Some(run) if run.what == what => run.last = point,
-            Some(run) => {
-                let border = border(run.last, point, run.what, &answer);
-                run.last = border;
-                found.push(Span { first: border + 1, last: point, what });
-            }
-            None => found.push(Span { first: point, last: point, what }),
+        let Some(mut run) = found.pop() else {
+            found.push(Span { first: point, last: point, what });
+            continue;
+        };
+        while run.what != what {
+            run.last = border(run.last, point, run.what, &answer);
+            found.push(run);
+            let next = run.last + 1;
+            run = Span { first: next, last: next, what: if next == point { what } else { answer(next) } };
         }
+        found.push(Span { last: point, ..run });
     }
     found
 }
@@ -113,6 +115,22 @@ mod tests {
         assert_eq!((points[0], points[points.len() - 1]), (1, 131_072));
         assert_eq!(by_factor(7, 7, &[]), [7]);
         assert_eq!(by_factor(0, 3, &[]), [0, 1, 2, 3]);
+    }
+
+    /// Three answers between two neighbours.
+    #[test]
+    fn answers_that_change_twice_between_two_points_are_all_found() {
+        let found = spans([1, 100], |at| {
+            if at < 40 {
+                3
+            } else if at < 60 {
+                2
+            } else {
+                0
+            }
+        });
+        let borders: Vec<(u64, u64, i32)> = found.iter().map(|span| (span.first, span.last, span.what)).collect();
+        assert_eq!(borders, [(1, 39, 3), (40, 59, 2), (60, 100, 0)]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod init;
 mod invariants;
 mod model_facts;
 mod operators;
+mod plan_scan;
 mod program;
 mod published_acceptance;
 mod readme;
