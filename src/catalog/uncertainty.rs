@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::domain::uncertainty::Uncertainty;
 
 /// More draws say no more.
-const MOST_SAMPLES: u64 = 1_000_000;
+const MOST_SAMPLES: u64 = 100_000;
 /// Fewer say nothing of one in twenty.
 const LEAST_SAMPLES: u64 = 100;
 /// A factor beyond which nothing is known of acceptance at all.

@@ -1,5 +1,8 @@
 //! `specplan plan`: the decision.
 
+mod emit;
+mod numbers;
+
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
@@ -11,35 +14,31 @@ use crate::cli::error::Error;
 use crate::cli::files::Results;
 use crate::cli::forms::Forms;
 use crate::cli::opening::{catalog_folder, inputs, no_grid, open_with};
+use crate::cli::plan::emit::emit;
+use crate::cli::plan::numbers::{MOST_COUNTED, Numbers};
 use crate::cli::publish::{Published, publish};
-use crate::cli::{stop_on_signal, terminal};
+use crate::cli::{progress, stop_on_signal, terminal};
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::domain::axis::Axis;
 use crate::domain::engine::{Dispute, Engine};
 use crate::domain::price::HourlyPrice;
 use crate::domain::scenario::Scenario;
-use crate::plan::along::LONGEST_CONTEXT;
 use crate::plan::candidate::Candidate;
-use crate::plan::decision::{Asked, decide};
+use crate::plan::decision::{Asked, decide, members};
 use crate::plan::draws::NoDraws;
 use crate::plan::setting::Setting;
 use crate::plan::yields::acceptances;
 use crate::report::chart::{self, plan as charts};
 use crate::report::manifest::manifest;
-use crate::report::pick::by_factor;
-use crate::report::plan::schedule::{Schedule, document as schedule_document, schedules};
-use crate::report::plan::{Planned, columns, document, engines, text};
+use crate::report::plan::{Planned, columns, document, text};
 use crate::report::table::{self, Style};
 use crate::report::trust;
 use crate::sweep::grid::GridError;
-use crate::words::{Format, Kind, ScheduleForm};
+use crate::words::{Format, Kind};
 
-/// Batches of a table.
-const MOST_SHOWN: u64 = 12;
-/// Batches that a verdict rests on, where no load is given.
-const MOST_COUNTED: u64 = 8;
 /// Rows of the CSV beyond this are a mistake.
-const MOST_ROWS: u64 = 5_000_000;
+const MOST_ROWS: u64 = 1_000_000;
+/// Draws times points beyond this take a gigabyte.
+const MOST_DRAWN: f64 = 2e7;
 
 pub(super) fn plan(args: &PlanArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.output.write)?;
@@ -56,10 +55,14 @@ pub(super) fn plan(args: &PlanArgs) -> Result<(), Error> {
     let candidates = candidates(&scenario, &loaded, k_max)?;
     let numbers = Numbers::of(args, &scenario, &candidates);
     let mut decisions = Vec::new();
+    let draws = args.samples.unwrap_or(scenario.uncertainty.samples);
+    let bar = progress::bar(priced(&candidates, &numbers, draws), args.common.quiet);
+    let told = |steps: u64| bar.inc(steps);
     for (setting, own) in Setting::all(&scenario).zip(&candidates) {
-        let asked = asked(args, &scenario, &numbers, &disputes, &stop);
+        let asked = Asked { told: &told, ..asked(args, &scenario, &numbers, &disputes, &stop) };
         decisions.push(decide(setting, own, &asked).map_err(|error| undecided(&error))?);
     }
+    bar.finish_and_clear();
     let planned = Planned {
         decisions,
         contexts: numbers.contexts.clone(),
@@ -107,6 +110,18 @@ fn narrowed(args: &PlanArgs, loaded: &Loaded) -> Result<Scenario, Error> {
     Ok(scenario)
 }
 
+/// Points that are priced, about: along all batches, and of every draw.
+fn priced(candidates: &[Vec<Candidate<'_>>], numbers: &Numbers, draws: u64) -> u64 {
+    let last = numbers.batches.iter().copied().max().unwrap_or(1);
+    let contexts = numbers.contexts.len() as u64;
+    let of = |own: &Vec<Candidate<'_>>| {
+        let along: u64 = own.iter().map(|of| last * (of.lengths.len() as u64 + 1)).sum();
+        let longest = own.iter().map(|of| of.lengths.len() as u64 + 1).max().unwrap_or(1);
+        contexts * (along + members(own).len() as u64 * numbers.counted.len() as u64 * draws * longest)
+    };
+    candidates.iter().map(of).sum()
+}
+
 /// Every candidate of every setting.
 fn candidates<'s>(scenario: &'s Scenario, loaded: &Loaded, k_max: u64) -> Result<Vec<Vec<Candidate<'s>>>, Error> {
     let (mut all, mut refused) = (Vec::new(), Vec::new());
@@ -127,6 +142,7 @@ fn candidates<'s>(scenario: &'s Scenario, loaded: &Loaded, k_max: u64) -> Result
 
 /// Refuses what would take too long or too much memory, before anything is made for it.
 fn check_size(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, k_max: u64) -> Result<(), Error> {
+    let draws = args.samples.unwrap_or(scenario.uncertainty.samples);
     let settings = Setting::all(scenario).count() as f64;
     let axes = &scenario.axes;
     let contexts = args.context.map_or(axes.context().len(), |_| 1) as f64;
@@ -134,6 +150,12 @@ fn check_size(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, k_max: u64)
     let lengths = scenario.drafters.iter().map(|drafter| drafter.longest.unwrap_or(k_max).min(k_max)).max();
     let points = settings * contexts * lines * axes.batch().len() as f64 * (lengths.unwrap_or(0) + 1) as f64;
     let rows = settings * contexts * lines * axes.batch().len() as f64;
+    let drawn = settings * contexts * lines * MOST_COUNTED as f64 * draws as f64;
+    if drawn > MOST_DRAWN {
+        let message = format!("{draws} draws at {:.0} points are more than {MOST_DRAWN:.0e}", drawn / draws as f64);
+        let found = Diagnostic::error("too-many-points", message).at(&loaded.longest_axis);
+        return Err(Error::Input(vec![found.hint("take fewer draws, contexts or acceptances")]));
+    }
     if points > args.max_points as f64 || rows > MOST_ROWS as f64 {
         let message = format!(
             "this plan has {points:.1e} points in {rows:.1e} rows, more than {} or {MOST_ROWS}",
@@ -158,58 +180,6 @@ fn disputes(args: &PlanArgs, scenario: &Scenario) -> Result<Vec<(Dispute, Engine
     Ok(all)
 }
 
-/// The numbers that a plan is made for.
-struct Numbers {
-    batches: Vec<u64>,
-    contexts: Vec<u64>,
-    shown: Vec<u64>,
-    counted: Vec<u64>,
-    load: Vec<(&'static str, u64)>,
-    longest: u64,
-}
-
-impl Numbers {
-    fn of(args: &PlanArgs, scenario: &Scenario, candidates: &[Vec<Candidate<'_>>]) -> Self {
-        let axes = &scenario.axes;
-        let sorted = |axis: &Axis<u64>| {
-            let mut values: Vec<u64> = axis.iter().collect();
-            values.sort_unstable();
-            values.dedup();
-            values
-        };
-        let contexts = args.context.map_or_else(|| axes.context().iter().collect(), |context| vec![context]);
-        let load = args.load.map(crate::cli::args::plan::Load::named).unwrap_or_default();
-        let own = sorted(axes.batch());
-        let picked = |most: u64| by_factor(own.len() as u64, most).into_iter().map(|at| own[at as usize]);
-        let counted: Vec<u64> = match load.as_slice() {
-            [] => runnable(candidates, &contexts, picked(MOST_COUNTED).collect()),
-            load => {
-                let mut counted: Vec<u64> = load.iter().map(|(_, batch)| *batch).collect();
-                counted.dedup();
-                counted
-            }
-        };
-        let mut shown: Vec<u64> = picked(MOST_SHOWN).chain(counted.iter().copied()).collect();
-        shown.sort_unstable();
-        shown.dedup();
-        let mut batches: Vec<u64> = own.iter().copied().chain(counted.iter().copied()).collect();
-        batches.sort_unstable();
-        batches.dedup();
-        let farthest = contexts.iter().copied().max().unwrap_or(0).max(LONGEST_CONTEXT);
-        let longest = scenario.limits.max_model_len.map_or(farthest, |most| most.max(1));
-        Self { batches, contexts, shown, counted, load, longest }
-    }
-}
-
-/// Of these batches those that some setting runs plainly at some context; all if none does.
-fn runnable(candidates: &[Vec<Candidate<'_>>], contexts: &[u64], batches: Vec<u64>) -> Vec<u64> {
-    let shortest = contexts.iter().copied().min().unwrap_or(0);
-    let capacities: Vec<_> = candidates.iter().filter_map(|own| Some(own.first()?.here(shortest).alone)).collect();
-    let run = |batch: &u64| capacities.iter().any(|alone| crate::plan::candidate::runs(alone, *batch));
-    let some: Vec<u64> = batches.iter().copied().filter(run).collect();
-    if some.is_empty() { batches } else { some }
-}
-
 fn asked<'a>(
     args: &PlanArgs,
     scenario: &Scenario,
@@ -228,6 +198,7 @@ fn asked<'a>(
         uncounted: scenario.uncertainty.acceptance,
         seed: scenario.seed,
         threads: args.common.threads(),
+        told: &|_| {},
         stop,
     }
 }
@@ -284,7 +255,9 @@ fn described(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, numbers: &Nu
         "output_tokens": args.output_tokens,
         "contexts_looked_to": numbers.longest,
     });
-    manifest("plan", scenario, &inputs(loaded), &options)
+    let mut manifest = manifest("plan", scenario, &inputs(loaded), &options);
+    manifest["trust"] = trust(scenario).into();
+    manifest
 }
 
 /// How far to trust it, the interval explained.
@@ -342,40 +315,6 @@ fn show(
     }
     if !args.common.quiet {
         trust.iter().for_each(|line| terminal::note(line));
-    }
-    Ok(())
-}
-
-/// Prints the schedules, one bare or several with their labels.
-fn emit(args: &PlanArgs, planned: &Planned<'_, '_>, form: ScheduleForm) -> Result<(), Error> {
-    if form == ScheduleForm::Json {
-        return terminal::print(format!("{:#}\n", schedule_document(planned)).as_bytes());
-    }
-    let all = schedules(planned);
-    let drafting: Vec<&Schedule<'_, '_, '_>> = all.iter().filter(|schedule| schedule.drafts()).collect();
-    if drafting.is_empty() {
-        return Err(Error::CannotRun(
-            "at no batch does drafting pay: leave speculation off, there is no schedule to emit".to_owned(),
-        ));
-    }
-    let form_of = |schedule: &Schedule<'_, '_, '_>| match form {
-        ScheduleForm::Vllm => engines::vllm(schedule).map(|value| format!("{value:#}\n")),
-        ScheduleForm::Sglang => engines::sglang(schedule).map(|value| format!("{value:#}\n")),
-        _ => engines::trtllm(schedule),
-    };
-    let made: Vec<(&Schedule<'_, '_, '_>, Option<String>)> =
-        all.iter().map(|schedule| (schedule, if schedule.drafts() { form_of(schedule) } else { None })).collect();
-    if made.iter().all(|(_, form)| form.is_none()) {
-        let kinds: Vec<&str> =
-            drafting.iter().map(|of| of.along.here.candidate.drafter.source.kind().as_str()).collect();
-        return Err(Error::Usage(format!(
-            "--emit {form}: it has no k-by-batch form for such drafters ({}); --emit json has all",
-            kinds.join(", ")
-        )));
-    }
-    terminal::print(engines::joined(form, &made).as_bytes())?;
-    if !args.common.quiet {
-        engines::remarks(form, &made).iter().for_each(|line| terminal::note(line));
     }
     Ok(())
 }

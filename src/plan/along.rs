@@ -1,8 +1,10 @@
 //! A candidate along the batches of one context: the best draft length by batch, where it pays, and what a fixed one loses.
 
+use std::ops::RangeInclusive;
+
 use crate::plan::candidate::{Candidate, Here, Length};
 use crate::plan::choose::Choice;
-use crate::plan::spans::{Span, by_factor, every, spans, where_holds};
+use crate::plan::spans::{DENSE, Span, by_factor, every, spans, where_holds};
 
 /// The longest context that is looked at where neither the study nor the engine says how long they get.
 pub const LONGEST_CONTEXT: u64 = 131_072;
@@ -77,10 +79,12 @@ impl Losses {
 }
 
 impl<'c, 's> Along<'c, 's> {
-    /// Looks at every batch from 1 to `last`.
+    /// Looks at every batch from 1 to `last`, and to the largest that runs without the drafter, where that is no more than 4096. What
+    /// a fixed length loses is counted over the batches that are asked about.
     #[must_use]
-    pub fn new(candidate: &'c Candidate<'s>, context: u64, last: u64) -> Self {
+    pub fn new(candidate: &'c Candidate<'s>, context: u64, last: u64, asked: RangeInclusive<u64>) -> Self {
         let here = candidate.here(context);
+        let last = here.alone.running.map_or(last, |most| last.max(most.min(DENSE)));
         let most = here.resident.running.unwrap_or(last);
         let mut losses: Vec<Losses> = here
             .lengths
@@ -104,7 +108,7 @@ impl<'c, 's> Along<'c, 's> {
                     best = Choice { k: length.k, speedup };
                 }
             }
-            for (losses, speedup) in losses.iter_mut().zip(speedups) {
+            for (losses, speedup) in losses.iter_mut().zip(speedups).filter(|_| asked.contains(&batch)) {
                 if let Some(speedup) = speedup {
                     losses.add(batch, speedup, best.speedup);
                 }

@@ -147,6 +147,12 @@ impl<'c, 's> Here<'c, 's> {
         self.at(batch).best()
     }
 
+    /// Whether so many sequences run with no draft length.
+    #[must_use]
+    pub fn crowds(&self, batch: u64) -> bool {
+        !self.lengths.iter().any(|length| length.runs(batch))
+    }
+
     /// What a draft length yields; none that is not tried.
     #[must_use]
     pub fn length(&self, k: u64) -> Option<&Length> {
@@ -170,25 +176,31 @@ impl Place<'_, '_, '_> {
     }
 
     /// Tokens per pass at which a draft length is as fast as plain decoding; none if no number up to k + 1 is.
+    #[must_use]
+    pub fn tokens_to_pay(&self, length: &Length) -> Option<f64> {
+        self.tokens_for(length, 1.0).filter(|tokens| *tokens <= length.k as f64 + 1.0)
+    }
+
+    /// Tokens per pass at which a draft length gains so much; of drafts that are looked up none if no number up to k + 1 does.
     ///
     /// # Formula
     ///
     /// ```text
-    /// the least F in 1 .. k + 1 with F t_plain >= t_round(F)
+    /// the least F with F t_plain >= speedup t_round(F)
     /// ```
     ///
     /// The round costs the same whatever it yields, but where drafts are looked up: more tokens then mean more sequences that
-    /// propose, and wider verification. There F is looked for step by step.
+    /// propose, and wider verification. There F is looked for step by step, from 1 to k + 1.
     #[must_use]
-    pub fn tokens_to_pay(&self, length: &Length) -> Option<f64> {
+    pub fn tokens_for(&self, length: &Length, speedup: f64) -> Option<f64> {
         let (setup, most) = (&self.here.candidate.setup, length.k as f64 + 1.0);
         let plain = self.plain.seconds().get();
-        let cost = |tokens: f64| self.round(&Length { tokens, ..*length }).seconds().get() / plain;
+        let due = |tokens: f64| speedup * self.round(&Length { tokens, ..*length }).seconds().get() / plain;
         if !setup.looks_up() {
-            return Some(cost(length.tokens)).filter(|tokens| *tokens <= most);
+            return Some(due(length.tokens));
         }
         let at = |step: u32| 1.0 + (most - 1.0) * f64::from(step) / f64::from(STEPS);
-        let pays = |tokens: &f64| *tokens >= cost(*tokens);
+        let pays = |tokens: &f64| *tokens >= due(*tokens);
         let step = (0..=STEPS).find(|&step| pays(&at(step)))?;
         let (mut low, mut high) = (at(step.saturating_sub(1)), at(step));
         for _ in 0..HALVINGS {

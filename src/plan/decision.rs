@@ -18,7 +18,7 @@ use crate::plan::tornado::tornado;
 use crate::plan::verdict::{Answer, AtBatch, Stand, Verdict, answer, at_batch};
 
 /// What a decision is asked for.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "who is told has no form")]
 pub struct Asked<'a> {
     /// Batches of the tables.
     pub batches: &'a [u64],
@@ -40,6 +40,8 @@ pub struct Asked<'a> {
     pub seed: u64,
     /// Worker threads.
     pub threads: usize,
+    /// Called with the points that are priced.
+    pub told: &'a (dyn Fn(u64) + Sync),
     /// Whether to stop.
     pub stop: &'a AtomicBool,
 }
@@ -118,14 +120,21 @@ pub fn decide<'c, 's>(
 }
 
 fn lines<'c, 's>(candidates: &'c [Candidate<'s>], asked: &Asked<'_>) -> Result<Vec<Vec<Along<'c, 's>>>, NoDraws> {
-    let last = asked.batches.iter().chain(asked.counted).copied().max().unwrap_or(1);
+    let all = || asked.batches.iter().copied();
+    // Of a load what is between its usual and its rare batch counts.
+    let counted = || asked.counted.iter().copied().filter(|_| asked.of_load);
+    let first = counted().min().or_else(|| all().min()).unwrap_or(1);
+    let last = all().chain(counted()).max().unwrap_or(1);
+    let range = first..=counted().max().unwrap_or(last);
     let places = asked.contexts.iter().flat_map(|&context| candidates.iter().map(move |of| (context, of)));
     let mut all = Vec::new();
-    let take = |along| {
+    let take = |along: Along<'c, 's>| {
+        (asked.told)(along.last * (along.here.lengths.len() as u64 + 1));
         all.push(along);
         Ok::<(), std::convert::Infallible>(())
     };
-    let outcome = ordered(places, asked.threads, asked.stop, |(context, of)| Along::new(of, context, last), take);
+    let outcome =
+        ordered(places, asked.threads, asked.stop, |(context, of)| Along::new(of, context, last, range.clone()), take);
     match outcome {
         Ok(Outcome::Finished) => {}
         Ok(Outcome::Stopped) => return Err(NoDraws::Stopped),
@@ -177,6 +186,7 @@ fn case(
         at,
         decided_at: 0,
         contexts: Vec::new(),
+        crowded_beyond: false,
         looked_to: asked.longest,
         full,
         swings: Vec::new(),
@@ -207,17 +217,19 @@ fn draw(
     let mut points = Vec::new();
     for case in cases.iter() {
         let Some(candidate) = case.verdict.candidate else { continue };
-        let drawn = case.verdict.at.iter().filter(|one| one.running == one.batch);
-        points.extend(drawn.filter_map(|one| {
-            let context = asked.contexts[case.context];
-            Some(Point { context, batch: one.batch, candidate, k: one.k?, is_searched: true })
+        let here = &lines[case.context][candidate].here;
+        points.extend(case.verdict.at.iter().filter_map(|one| {
+            let k = one.k?;
+            // Where all run this is 1.
+            let scale = one.speedup / here.at(one.running).speedup(here.length(k)?);
+            Some(Point { context: here.context, batch: one.running, candidate, k, scale })
         }));
     }
-    let mut sure = uncertain.sure(&points, asked.draws, asked.seed, asked.threads, asked.stop)?.into_iter();
+    let mut sure = uncertain.sure(&points, asked)?.into_iter();
     for case in cases {
         let Some(candidate) = case.verdict.candidate else { continue };
         for one in &mut case.verdict.at {
-            let drawn: Option<Sure> = if one.running == one.batch && one.k.is_some() { sure.next() } else { None };
+            let drawn: Option<Sure> = if one.k.is_some() { sure.next() } else { None };
             one.sure = drawn;
             *one = one.clone().judged();
         }
@@ -229,6 +241,8 @@ fn draw(
         {
             let spans = by_context(here.candidate, at.running, asked.longest);
             case.verdict.contexts = where_holds(&spans, |k| k > 0);
+            let beyond = case.verdict.contexts.last().map(|(_, to)| to + 1).filter(|next| *next <= asked.longest);
+            case.verdict.crowded_beyond = beyond.is_some_and(|next| here.candidate.here(next).crowds(at.running));
             case.verdict.swings = tornado(uncertain, candidate, here, at.running, length)?;
         }
     }

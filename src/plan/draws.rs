@@ -5,7 +5,6 @@
 //! cancel out, as they do on a real machine.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
 
 use crate::acceptance::accepted::Accepted;
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, Counts};
@@ -15,6 +14,7 @@ use crate::parallel::{Failure, Outcome, ordered};
 use crate::plan::candidate::{Candidate, Here, Length};
 use crate::plan::choose::Choice;
 use crate::plan::constants::{Ranged, ranged, with};
+use crate::plan::decision::Asked;
 use crate::plan::misfit::{Misfit, misfit};
 use crate::plan::round::{plain_step, round};
 use crate::plan::setting::Setting;
@@ -27,7 +27,7 @@ use crate::units::Probability;
 const PIECE: u64 = 25;
 
 /// Where all draws are evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Tokens in each sequence's KV cache.
     pub context: u64,
@@ -37,8 +37,8 @@ pub struct Point {
     pub candidate: usize,
     /// The draft length whose speedup is asked for.
     pub k: u64,
-    /// Whether the best length of each draw is asked for too.
-    pub is_searched: bool,
+    /// What the speedup is multiplied by: 1, or less where fewer sequences run than plain decoding has.
+    pub scale: f64,
 }
 
 /// What the draws say of a point.
@@ -52,7 +52,7 @@ pub struct Sure {
     pub high: f64,
     /// The share of draws with a speedup above 1.
     pub gains: f64,
-    /// The best draft length of the draws, where it is asked for: 5 % and 95 % lie below.
+    /// The best draft length of the draws, 0 where none gains: 5 % and 95 % lie below.
     pub best_k: Option<(u64, u64)>,
 }
 
@@ -149,19 +149,13 @@ impl<'p, 's> Uncertain<'p, 's> {
         Draw { constants, model: own.normal(), accepted }
     }
 
-    /// Evaluates `draws` draws at every point; the same for any number of threads.
+    /// Evaluates every draw at every point; the same for any number of threads.
     ///
     /// # Errors
     ///
     /// [`NoDraws`].
-    pub fn sure(
-        &self,
-        points: &[Point],
-        draws: u64,
-        seed: u64,
-        threads: usize,
-        stop: &AtomicBool,
-    ) -> Result<Vec<Sure>, NoDraws> {
+    pub fn sure(&self, points: &[Point], asked: &Asked<'_>) -> Result<Vec<Sure>, NoDraws> {
+        let (draws, seed) = (asked.draws, asked.seed);
         let known: HashMap<(usize, u64), Here<'_, 's>> = points
             .iter()
             .map(|point| ((point.candidate, point.context), self.candidates[point.candidate].here(point.context)))
@@ -171,13 +165,15 @@ impl<'p, 's> Uncertain<'p, 's> {
             piece.map(|at| self.evaluate(&self.draw(seed, at), points, &known)).collect()
         };
         let mut all: Vec<Vec<Drawn>> = vec![Vec::with_capacity(draws as usize); points.len()];
+        let priced: u64 = points.iter().map(|point| self.candidates[point.candidate].lengths.len() as u64 + 1).sum();
         let take = |piece: Result<Vec<Vec<Drawn>>, SetupError>| {
             for drawn in piece? {
+                (asked.told)(priced);
                 all.iter_mut().zip(drawn).for_each(|(point, drawn)| point.push(drawn));
             }
             Ok(())
         };
-        match ordered(pieces, threads, stop, work, take) {
+        match ordered(pieces, asked.threads, asked.stop, work, take) {
             Ok(Outcome::Finished) => {}
             Ok(Outcome::Stopped) => return Err(NoDraws::Stopped),
             Err(Failure::Taken(error)) => return Err(NoDraws::Setup(error)),
@@ -213,13 +209,9 @@ fn at_point(setup: &Setup<'_>, here: &Here<'_, '_>, point: &Point, factor: f64, 
     let drawn = |length: &Length| gain(length.k, accepted(length, factor));
     let own = here.length(point.k);
     let (constants, own_speedup) = own.map_or((1.0, 1.0), |length| (gain(length.k, length.tokens), drawn(length)));
-    let best = if point.is_searched {
-        let run = here.lengths.iter().filter(|length| length.runs(point.batch));
-        let choices = run.map(|length| Choice { k: length.k, speedup: drawn(length) });
-        choices.reduce(|best, next| if next.speedup > best.speedup { next } else { best })
-    } else {
-        None
-    };
+    let run = here.lengths.iter().filter(|length| length.runs(point.batch));
+    let choices = run.map(|length| Choice { k: length.k, speedup: drawn(length) });
+    let best = choices.reduce(|best, next| if next.speedup > best.speedup { next } else { best });
     Drawn { constants, speedup: own_speedup, best: best.unwrap_or(Choice { k: 0, speedup: 1.0 }), model }
 }
 
@@ -231,10 +223,10 @@ pub fn accepted(length: &Length, factor: f64) -> f64 {
 
 fn summed(point: Point, drawn: &[Drawn], misfit: Misfit) -> Sure {
     let rest = misfit.beyond(variance(drawn.iter().map(|one| one.constants.ln())));
-    let mut speedups: Vec<f64> = drawn.iter().map(|one| one.speedup * rest.factor(one.model)).collect();
+    let mut speedups: Vec<f64> = drawn.iter().map(|one| point.scale * one.speedup * rest.factor(one.model)).collect();
     let gains = speedups.iter().filter(|speedup| **speedup > 1.0).count() as f64 / speedups.len().max(1) as f64;
-    let best = |one: &Drawn| if one.best.speedup * rest.factor(one.model) > 1.0 { one.best.k } else { 0 };
-    let mut lengths: Vec<u64> = if point.is_searched { drawn.iter().map(best).collect() } else { Vec::new() };
+    let best = |one: &Drawn| if point.scale * one.best.speedup * rest.factor(one.model) > 1.0 { one.best.k } else { 0 };
+    let mut lengths: Vec<u64> = drawn.iter().map(best).collect();
     speedups.sort_by(f64::total_cmp);
     lengths.sort_unstable();
     let at = |share: f64| quantile(&speedups, share);

@@ -11,7 +11,7 @@ pub struct Rival {
     /// Tokens per pass there.
     pub tokens: Option<f64>,
     /// Tokens per pass at which it would be level with the best of the others, plain decoding among them: for the best of all what it may
-    /// fall to, for the others what they would have to reach. Above k + 1 out of reach.
+    /// fall to, for the others what they would have to reach. Above k + 1 out of reach; none of looked-up drafts that cannot reach it.
     pub level: Option<f64>,
 }
 
@@ -20,7 +20,7 @@ pub struct Rival {
 /// # Formula
 ///
 /// ```text
-/// level = tokens x (best speedup of the others, at least 1) / own speedup
+/// level = the tokens per pass with which its best draft length gains as much as the best of the others, at least 1
 /// ```
 #[must_use]
 pub fn rivals(all: &[&Here<'_, '_>], batch: u64) -> Vec<Rival> {
@@ -28,8 +28,9 @@ pub fn rivals(all: &[&Here<'_, '_>], batch: u64) -> Vec<Rival> {
     let rival = |at: usize| {
         let others = best.iter().enumerate().filter(|(other, _)| *other != at);
         let to_beat = others.filter_map(|(_, choice)| Some((*choice)?.speedup)).fold(1.0, f64::max);
-        let tokens = best[at].and_then(|choice| Some(all[at].length(choice.k)?.tokens));
-        let level = best[at].zip(tokens).map(|(choice, tokens)| tokens * to_beat / choice.speedup);
+        let length = best[at].and_then(|choice| all[at].length(choice.k));
+        let level = length.and_then(|length| all[at].at(batch).tokens_for(length, to_beat));
+        let tokens = length.map(|length| length.tokens);
         Rival { best: best[at], tokens, level }
     };
     (0..all.len()).map(rival).collect()

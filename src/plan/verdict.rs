@@ -97,6 +97,8 @@ pub struct Verdict {
     pub decided_at: usize,
     /// The runs of contexts in which it pays at the batch that decides.
     pub contexts: Vec<(u64, u64)>,
+    /// Whether beyond the last of them it is room that is missing, not speed.
+    pub crowded_beyond: bool,
     /// Up to which context was looked.
     pub looked_to: u64,
     /// Where memory is the limit.
@@ -148,8 +150,8 @@ impl AtBatch {
         let gains = self.sure.as_ref().map_or(f64::from(u8::from(self.speedup > 1.0)), |sure| sure.gains);
         let stand = match () {
             () if opposite => Stand::Disputed,
-            () if self.running < self.batch && self.speedup < 1.0 => Stand::Crowded,
             () if gains >= SURE => Stand::Pays,
+            () if self.running < self.batch && self.speedup < 1.0 => Stand::Crowded,
             () if gains <= 1.0 - SURE => Stand::Loses,
             () => Stand::Unsure,
         };

@@ -3,6 +3,7 @@
 pub mod columns;
 pub mod document;
 pub mod engines;
+mod room;
 pub mod schedule;
 pub mod tables;
 pub mod text;

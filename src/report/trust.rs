@@ -136,5 +136,8 @@ pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
     } else {
         String::new()
     };
-    format!("drafter {}: acceptance {kind}, {source}{tree}{head}{untested}", drafter.label)
+    let spread = drafter.acceptance.spread.map_or_else(String::new, |spread| {
+        format!("; nine in ten accept {} to {} times as many drafts", shortest(spread.low), shortest(spread.high))
+    });
+    format!("drafter {}: acceptance {kind}, {source}{spread}{tree}{head}{untested}", drafter.label)
 }

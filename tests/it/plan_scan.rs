@@ -115,7 +115,7 @@ fn loaded(folder: &Path, random: &mut Random) -> Loaded {
     let (path, text) = (folder.join("made.toml"), study(random));
     std::fs::write(&path, &text).unwrap();
     let request = Request { scenario: path.to_str().unwrap(), changes: &[], seed: None, published: false };
-    load(&SearchPath::default(), &request).unwrap_or_else(|found| panic!("{text}\n{found:?}"))
+    load(&SearchPath::default(), &request).expect(&text)
 }
 
 /// Whether the rows of a sweep say that a point runs.
@@ -161,7 +161,7 @@ fn check(scenario: &Scenario, seen: &mut [u64; 4]) {
     let setting = Setting::all(scenario).next().unwrap();
     let candidates = Candidate::all(setting, k_max).unwrap();
     let grid = Grid::new(scenario, u64::MAX).unwrap();
-    let lines: Vec<Along<'_, '_>> = candidates.iter().map(|of| Along::new(of, context, last)).collect();
+    let lines: Vec<Along<'_, '_>> = candidates.iter().map(|of| Along::new(of, context, last, 1..=last)).collect();
     let scans: Vec<Vec<Vec<Row<'_>>>> =
         lines.iter().map(|along| scanned(&grid, &along.here.candidate.drafter.label)).collect();
     for (along, by_batch) in lines.iter().zip(&scans) {

@@ -38,7 +38,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(0..=1_000_000), allow_negative_numbers = true)]
     pub k_max: Option<u64>,
     /// Draws of what is uncertain [default: the scenario's, 2000].
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(100..=1_000_000), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(100..=100_000), allow_negative_numbers = true)]
     pub samples: Option<u64>,
     /// Tokens per second that are wanted in all.
     #[arg(long, value_name = "TOKENS/S", value_parser = above_zero, allow_negative_numbers = true)]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::plan::along::Along;
+use crate::plan::candidate::Length;
 use crate::plan::capacity::Capacity;
 use crate::plan::tornado::Swing;
 use crate::plan::verdict::AtBatch;
@@ -53,6 +54,7 @@ fn verdict(seen: &Seen<'_, '_, '_>) -> Value {
         "at": verdict.at.iter().map(at_batch).collect::<Vec<_>>(),
         "pays_at_batch": along.map(Along::windows),
         "looked_at_batch": along.and_then(|along| along.schedule.last()).map(|span| span.last),
+        "pays_at_batch_by_k": along.map(by_k),
         "pays_at_context": verdict.contexts,
         "looked_at_context": verdict.looked_to,
         "fixed_k": along.map(fixed),
@@ -86,6 +88,12 @@ fn at_batch(at: &AtBatch) -> Value {
         "disputed_speedup": at.disputed,
         "stand": at.stand.as_str(),
     })
+}
+
+/// Where each draft length pays by its price, whether so many sequences run or not.
+fn by_k(along: &Along<'_, '_>) -> Value {
+    let one = |(length, windows): (&Length, &Vec<(u64, u64)>)| json!({ "k": length.k, "batch": windows, "looked_to": along.last, "sequences": length.capacity.running });
+    along.here.lengths.iter().zip(&along.priced).map(one).collect()
 }
 
 fn fixed(along: &Along<'_, '_>) -> Value {

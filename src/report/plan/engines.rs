@@ -86,7 +86,7 @@ pub fn vllm(schedule: &Schedule<'_, '_, '_>) -> Option<Value> {
 /// An entry holds from its batch on; one candidate pins the draft length. Adaptive drafting takes EAGLE heads and MTP on chains: of other
 /// drafters there are flags alone, with the one draft length that loses least.
 #[must_use]
-pub fn sglang(schedule: &Schedule<'_, '_, '_>) -> Option<Value> {
+pub fn sglang(schedule: &Schedule<'_, '_, '_>) -> Option<Map<String, Value>> {
     let drafter = schedule.along.here.candidate.drafter;
     let block = if is_dspark(drafter) { "DSPARK" } else { "DFLASH" };
     let of = [Some("EAGLE"), Some("EAGLE3"), Some("NEXTN"), Some(block), Some("STANDALONE"), Some("NGRAM"), None];
@@ -112,7 +112,7 @@ pub fn sglang(schedule: &Schedule<'_, '_, '_>) -> Option<Value> {
         config.extend(schedule.spans().iter().map(entry));
     }
     config.insert("flags".to_owned(), flags.join(" ").into());
-    Some(Value::Object(config))
+    Some(config)
 }
 
 /// Options for `trtllm-serve --config`, YAML; none for drafters that TensorRT-LLM does not have.
@@ -141,7 +141,7 @@ pub fn trtllm(schedule: &Schedule<'_, '_, '_>) -> Option<String> {
     let carried = schedule.extrapolated();
     if !carried.is_empty() {
         let all: Vec<String> = carried.iter().map(u64::to_string).collect();
-        lines.push(format!("# Extrapolated beyond what was measured: k = {}.", all.join(", ")));
+        lines.push(format!("# Not measured, but carried over from other draft lengths: {}.", all.join(", ")));
     }
     lines.push("speculative_config:".to_owned());
     lines.push(format!("  decoding_type: {}", names.method));
@@ -174,9 +174,17 @@ pub fn joined(form: ScheduleForm, made: &[(&Schedule<'_, '_, '_>, Option<String>
             };
             let object: Map<String, Value> =
                 all.iter().map(|(schedule, form)| (schedule.label.clone(), value(form))).collect();
-            format!("{:#}\n", Value::Object(object))
+            by_line(&object)
         }
     }
+}
+
+/// A JSON object with each entry on a line of its own.
+#[must_use]
+pub fn by_line(object: &Map<String, Value>) -> String {
+    let lines: Vec<String> =
+        object.iter().map(|(key, value)| format!("  {}: {value}", Value::from(key.as_str()))).collect();
+    format!("{{\n{}\n}}\n", lines.join(",\n"))
 }
 
 /// What the user of the forms should know.

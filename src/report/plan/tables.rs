@@ -75,20 +75,19 @@ impl Seen<'_, '_, '_> {
         let mut rows = headed(&names, style);
         for (place, rival) in row.rivals.iter().enumerate() {
             let label = self.candidate(self.case.members[place]).drafter.label.clone();
-            let Some((best, tokens, level)) =
-                rival.best.zip(rival.tokens).zip(rival.level).map(|((b, t), l)| (b, t, l))
-            else {
+            let Some((best, tokens)) = rival.best.zip(rival.tokens) else {
                 rows.add_row(cells(vec![label, "-".to_owned(), "does not run".to_owned()]));
                 continue;
             };
-            let possible = level <= best.k as f64 + 1.0;
-            let alpha = alpha_to_pay(level, best.k).filter(|_| possible);
+            let level = rival.level.filter(|level| *level <= best.k as f64 + 1.0);
+            let alpha = level.and_then(|level| alpha_to_pay(level, best.k));
+            let beyond = rival.level.map_or_else(String::new, |level| format!("{level:.2}, "));
             rows.add_row(cells(vec![
                 label,
                 best.k.to_string(),
                 times(best.speedup),
                 format!("{tokens:.2}"),
-                if possible { format!("{level:.2}") } else { format!("{level:.2}, out of reach") },
+                level.map_or_else(|| format!("{beyond}out of reach"), |level| format!("{level:.2}")),
                 alpha.map_or_else(|| "-".to_owned(), |alpha| format!("{:.2}", alpha.get())),
             ]));
         }

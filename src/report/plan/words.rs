@@ -2,11 +2,11 @@
 
 use crate::domain::acceptance::AcceptanceModel;
 use crate::plan::breakeven::rule_of_thumb;
-use crate::plan::capacity::Capacity;
+use crate::plan::rivals::winner;
 use crate::plan::spans::Span;
 use crate::plan::tornado::{Input, Swing};
 use crate::plan::verdict::{Answer, AtBatch, Stand};
-use crate::report::number::{brief, counted, thousands, times};
+use crate::report::number::{brief, times};
 use crate::report::pick::spread;
 use crate::report::plan::Seen;
 
@@ -57,6 +57,14 @@ impl Seen<'_, '_, '_> {
         kept.is_some_and(|fixed| fixed.worst > WORTH_A_SCHEDULE)
     }
 
+    fn stands(&self, at: &AtBatch) -> String {
+        let here = self.case.verdict.candidate.map(|at| &self.decision.lines[self.case.context][at].here);
+        match (at.stand, here.and_then(|here| here.alone.running)) {
+            (Stand::TooMany, Some(most)) => format!("does not run, even plainly: at most {most} do"),
+            (stand, _) => stand.as_str().to_owned(),
+        }
+    }
+
     /// Where it pays, if that is not everywhere.
     fn where_it_pays(&self) -> String {
         let at = &self.case.verdict.at;
@@ -64,9 +72,12 @@ impl Seen<'_, '_, '_> {
             .iter()
             .filter(|at| at.stand != Stand::Pays)
             .filter(|at| at.stand != Stand::TooMany || !self.planned.load.is_empty())
-            .map(|at| format!("{}: {}", self.batch_name(at.batch), at.stand.as_str()))
+            .map(|at| format!("{} {}", self.batch_name(at.batch), self.stands(at)))
             .collect();
-        if unsure.is_empty() { String::new() } else { format!("; but {}", unsure.join(", ")) }
+        let full = self.case.verdict.full.and_then(|full| full.loses_from);
+        let full = full.map(|from| format!("a LOSS where memory is full, from {from} sequences on"));
+        let but: Vec<String> = unsure.into_iter().chain(full).collect();
+        if but.is_empty() { String::new() } else { format!("; but {}", but.join(", ")) }
     }
 
     /// Everything that a reader needs to act, line by line.
@@ -78,6 +89,7 @@ impl Seen<'_, '_, '_> {
         }
         lines.extend(self.speedups().map(|says| Line::new("speedup", says)));
         lines.extend(self.disputes().map(|says| Line::new("dispute", says)));
+        lines.extend(self.leaders().map(|says| Line::new("drafters", says)));
         lines.extend(self.gate().map(|says| Line::new("gate", says)));
         lines.extend(self.contexts().map(|says| Line::new("context", says)));
         lines.extend(self.fixed().map(|says| Line::new("draft length", says)));
@@ -108,7 +120,7 @@ impl Seen<'_, '_, '_> {
                         format!("two profiles of this engine contradict each other at {batch}")
                     }
                     Some(AtBatch { sure: Some(sure), .. }) => {
-                        format!("{drafter} gains in {} of the draws at {batch}", percent(sure.gains))
+                        format!("{drafter} gains in {} of the draws at {batch}", chance(sure.gains))
                     }
                     _ => format!("at {batch} it cannot be told"),
                 };
@@ -151,7 +163,7 @@ impl Seen<'_, '_, '_> {
             let chance = at
                 .sure
                 .as_ref()
-                .map_or_else(String::new, |sure| format!(", a gain in {} of the draws", percent(sure.gains)));
+                .map_or_else(String::new, |sure| format!(", a gain in {} of the draws", chance(sure.gains)));
             format!(
                 "the best there is, {} with k = {}, gives {} at {}{chance}",
                 self.drafter(),
@@ -172,14 +184,13 @@ impl Seen<'_, '_, '_> {
     fn told(&self, at: &AtBatch) -> String {
         let k = at.k.unwrap_or(0);
         let sure = match &at.sure {
-            Some(sure) if sure.gains > 0.995 => format!(" ({} to {})", times(sure.low), times(sure.high)),
             Some(sure) => {
-                format!(" ({} to {}, gains in {})", times(sure.low), times(sure.high), percent(sure.gains))
+                format!(" ({} to {}, gains in {})", times(sure.low), times(sure.high), chance(sure.gains))
             }
-            None if at.running < at.batch => format!(" ({} of them running beside the drafter)", at.running),
             None => String::new(),
         };
-        format!("{}{sure} at {} with k = {k}", times(at.speedup), self.batch_name(at.batch))
+        let some = if at.running < at.batch { format!(", {} of them running", at.running) } else { String::new() };
+        format!("{}{sure} at {} with k = {k}{some}", times(at.speedup), self.batch_name(at.batch))
     }
 
     fn disputes(&self) -> Option<String> {
@@ -203,6 +214,26 @@ impl Seen<'_, '_, '_> {
         ))
     }
 
+    /// Which drafter is best at which of the study's batches.
+    fn leaders(&self) -> Option<String> {
+        if self.case.members.len() < 2 {
+            return None;
+        }
+        let mut runs: Vec<(Option<usize>, u64, u64)> = Vec::new();
+        for row in &self.case.rows {
+            let best = winner(&row.rivals);
+            match runs.last_mut() {
+                Some(last) if last.0 == best => last.2 = row.batch,
+                _ => runs.push((best, row.batch, row.batch)),
+            }
+        }
+        let told = |(best, first, last): &(Option<usize>, u64, u64)| {
+            let name = best.map_or("none", |at| self.candidate(self.case.members[at]).drafter.label.as_str());
+            format!("{name} at batch {}", ranges(&[(*first, *last)]))
+        };
+        Some(format!("best: {}", runs.iter().map(told).collect::<Vec<_>>().join(", ")))
+    }
+
     fn gate(&self) -> Option<String> {
         let along = &self.decision.lines[self.case.context][self.case.verdict.candidate?];
         let last = along.schedule.last()?.last;
@@ -222,28 +253,11 @@ impl Seen<'_, '_, '_> {
         Some(format!("{says}{load}"))
     }
 
-    fn contexts(&self) -> Option<String> {
-        let verdict = &self.case.verdict;
-        let batch = verdict.decisive()?.batch;
-        let looked = verdict.looked_to;
-        let says = match verdict.contexts.as_slice() {
-            [] => return None,
-            [(1, to)] if *to == looked => format!("every context up to {looked}, the longest looked at"),
-            all => ranges(all),
-        };
-        let same = if self.candidate(verdict.candidate?).drafter.acceptance.depends_on_context() {
-            ""
-        } else {
-            ", drafts being accepted as often in all of them"
-        };
-        Some(format!("at {} it pays at {says}{same}", self.batch_name(batch)))
-    }
-
     fn fixed(&self) -> Option<String> {
         let along = &self.decision.lines[self.case.context][self.case.verdict.candidate?];
         let first = along.schedule.iter().find(|span| span.what > 0)?.what;
         if along.schedule.iter().all(|span| span.what == first) {
-            return Some(format!("k = {first} is best at every batch"));
+            return Some(format!("k = {first} is best at every batch{}", self.sure_k()));
         }
         let k = self.k()?;
         let kept = along.fixed.iter().find(|fixed| fixed.k == k)?;
@@ -254,9 +268,19 @@ impl Seen<'_, '_, '_> {
             kept.worst_at
         );
         Some(if self.needs_schedule() {
-            format!("{loses}; by batch {}", by_batch(&along.schedule))
+            format!("{loses}; by batch {}{}", by_batch(&along.schedule), self.sure_k())
         } else {
-            format!("{loses}: skip the schedule")
+            format!("{loses}: skip the schedule{}", self.sure_k())
+        })
+    }
+
+    /// How sure the best draft length is where the answer is decided.
+    fn sure_k(&self) -> String {
+        let at = self.case.verdict.decisive();
+        let range = at.and_then(|at| Some((at, at.sure.as_ref()?.best_k?)));
+        range.map_or_else(String::new, |(at, (low, high))| {
+            let best = if low == high { low.to_string() } else { format!("{low} to {high}") };
+            format!("; nine draws in ten have the best k at {best}, at {}", self.batch_name(at.batch))
         })
     }
 
@@ -277,36 +301,6 @@ impl Seen<'_, '_, '_> {
             rule.cost,
             rule.best.k,
             brief(rule.alpha)
-        ))
-    }
-
-    fn memory(&self) -> Option<String> {
-        let along = &self.decision.lines[self.case.context][self.case.verdict.candidate?];
-        let longest = along.schedule.iter().map(|span| span.what).max()?;
-        let with = along.here.length(longest).map_or(along.here.resident, |length| length.capacity);
-        let told = |of: &Capacity| {
-            let tokens =
-                of.kv_tokens.map_or_else(String::new, |tokens| format!(" ({} KV tokens)", thousands(tokens as f64)));
-            of.running.map(|running| format!("{}{tokens}", counted(running, "sequence")))
-        };
-        let (with, without) = (told(&with)?, told(&along.here.alone)?);
-        Some(format!("at most {with} run with {}, {without} without it", self.drafter()))
-    }
-
-    fn full(&self) -> Option<String> {
-        let full = self.case.verdict.full?;
-        let loss = match full.loses_from {
-            Some(from) => format!(": a LOSS from {from} sequences on, of which fewer run beside the drafter"),
-            None => String::new(),
-        };
-        Some(format!(
-            "{} tokens/s with k = {} and {} running, {} plainly with {}: {}{loss}",
-            thousands(full.speculative),
-            full.k,
-            full.batch,
-            thousands(full.plain),
-            full.plain_batch,
-            times(full.ratio())
         ))
     }
 
@@ -352,6 +346,15 @@ pub(super) fn by_batch(spans: &[Span<u64>]) -> String {
         format!("{}: {k}", ranges(&[(span.first, span.last)]))
     };
     spans.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// A share of draws: all and none of them are not certain.
+fn chance(share: f64) -> String {
+    match share {
+        0.995.. => "over 99 %".to_owned(),
+        ..0.005 => "under 1 %".to_owned(),
+        share => percent(share),
+    }
 }
 
 /// A share in percent: whole ones, tenths below ten.
