@@ -32,6 +32,7 @@ mod plan_scan;
 mod plan_schedules;
 mod program;
 mod published_acceptance;
+mod published_reports;
 mod readme;
 mod simulate;
 mod tree;
