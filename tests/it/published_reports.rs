@@ -24,6 +24,7 @@ struct Told {
     source_url: String,
     deployment: String,
     drafts: String,
+    engine: String,
     hardware: String,
     target: String,
     k: u64,
@@ -49,6 +50,7 @@ impl Told {
             source_url: words("source_url"),
             deployment: words("deployment"),
             drafts: words("drafts"),
+            engine: words("engine"),
             hardware: words("hardware"),
             target: words("target"),
             inferred: words("inferred"),
@@ -84,6 +86,26 @@ enum Side {
 struct Row {
     told: Told,
     predicted: Result<f64, String>,
+    /// By the profile that contradicts its engine's, where there is one.
+    disputed: Option<f64>,
+}
+
+/// What `plan` answers, drafts being accepted as reported.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Answer {
+    Enable,
+    Leave,
+    Measure,
+}
+
+impl Answer {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Enable => "enable",
+            Self::Leave => "don't",
+            Self::Measure => "measure first",
+        }
+    }
 }
 
 impl Row {
@@ -93,6 +115,15 @@ impl Row {
             measured if EVEN.contains(&measured) => Side::Even,
             measured if (measured >= 1.0) == (predicted >= 1.0) => Side::Right,
             _ => Side::Wrong,
+        })
+    }
+
+    fn answer(&self) -> Option<Answer> {
+        let predicted = *self.predicted.as_ref().ok()?;
+        Some(match self.disputed {
+            Some(other) if (other > 1.0) != (predicted > 1.0) => Answer::Measure,
+            _ if predicted > 1.0 => Answer::Enable,
+            _ => Answer::Leave,
         })
     }
 
@@ -109,9 +140,10 @@ impl Row {
         let prediction = match (&self.predicted, self.side()) {
             (Ok(predicted), Some(side)) => {
                 let error = 100.0 * self.error().unwrap();
-                format!("{predicted:.2}x | {error:+.0} % | {}", format!("{side:?}").to_lowercase())
+                let answer = self.answer().unwrap().as_str();
+                format!("{predicted:.2}x | {error:+.0} % | {} | {answer}", format!("{side:?}").to_lowercase())
             }
-            _ => "not priced | | ".to_owned(),
+            _ => "not priced | | | ".to_owned(),
         };
         let (report, url, deployment) = (told.report, &told.source_url, &told.deployment);
         let (drafts, marks, k, batch) = (&told.drafts, told.marks(), told.k, told.batch);
@@ -137,9 +169,18 @@ fn rows(flags: &[&str]) -> Vec<Row> {
     let row = |(told, found): (Told, &Value)| {
         assert_eq!(found["id"].as_str().unwrap(), told.id);
         let reason = || found["unpriced_reason"].as_str().unwrap().to_owned();
-        Row { told, predicted: found["predicted"].as_f64().ok_or_else(reason) }
+        Row { told, predicted: found["predicted"].as_f64().ok_or_else(reason), disputed: None }
     };
     told.into_iter().zip(predictions).map(row).collect()
+}
+
+/// The rows with the other profile of those whose engine has one: `sglang-host-bound` of SGLang.
+fn with_disputes() -> Vec<Row> {
+    let mut all = rows(&[]);
+    for (row, other) in all.iter_mut().zip(rows(&["--engine", "sglang-host-bound"])) {
+        row.disputed = other.predicted.ok().filter(|_| row.told.engine == "sglang");
+    }
+    all
 }
 
 fn reports<'r>(rows: impl Iterator<Item = &'r Row>) -> BTreeSet<u64> {
@@ -167,10 +208,11 @@ inferred or taken from another thread. Where a report states no context, one is 
 
 `report` is the number of the report in that file and leads to its source. Trees are written steps/candidates/nodes. The side
 is right if both speedups are at or above 1x or both below; a measured one from 0.98x to 1.02x is even, and counted apart.
-Rows on the wrong side stay in the table.
+Rows on the wrong side stay in the table. The last column is what `specplan plan` answers with these tokens per pass: where the two
+profiles of SGLang contradict each other it asks for a measurement.
 
-| report | deployment | drafter | k | batch | tokens per pass | measured | predicted | error | side |
-|--:|---|---|--:|--:|--:|--:|--:|--:|---|
+| report | deployment | drafter | k | batch | tokens per pass | measured | predicted | error | side | plan answers |
+|--:|---|---|--:|--:|--:|--:|--:|--:|---|---|
 ";
 
 /// What is counted, a line for each.
@@ -200,6 +242,16 @@ fn summary(rows: &[Row]) -> String {
     writeln!(text, "* side right: {} of {judged} rows; {} more are even", of(Side::Right), of(Side::Even)).unwrap();
     writeln!(text, "* reports without a row on the wrong side: {} of {}", all.len() - wrong.len(), all.len()).unwrap();
     writeln!(text, "* losses called: {} of {}", right(&losses), losses.len()).unwrap();
+    let answered = |rows: &[&Row], answer: Answer| rows.iter().filter(|row| row.answer() == Some(answer)).count();
+    for (what, rows) in [("losses", &losses), ("gains", &gains)] {
+        let [enable, leave, measure] = [Answer::Enable, Answer::Leave, Answer::Measure].map(|of| answered(rows, of));
+        let all = rows.len();
+        writeln!(
+            text,
+            "* of {all} {what} plan answers enable to {enable}, don't to {leave}, measure first to {measure}"
+        )
+        .unwrap();
+    }
     writeln!(text, "* gains called off: {} of {}", gains.len() - right(&gains), gains.len()).unwrap();
     let (of_rows, of_reports) = (100.0 * median(errors), 100.0 * median(medians));
     writeln!(text, "* error without sign, median: {of_rows:.0} % of rows, {of_reports:.0} % of the reports' medians")
@@ -243,7 +295,7 @@ fn of_host_bound() -> String {
 
 #[test]
 fn the_page_on_reports_is_what_comes_out() {
-    let rows = rows(&[]);
+    let rows = with_disputes();
     assert!(reports(rows.iter().filter(|row| row.predicted.is_ok())).len() >= 20);
     let mut page = HEAD.to_owned();
     rows.iter().for_each(|row| writeln!(page, "{}", row.line()).unwrap());
