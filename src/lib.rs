@@ -44,7 +44,7 @@
 //! | [`domain`] | validated values: device, model, drafter, scenario |
 //! | [`cost`] | how long a forward pass takes, and what memory it needs |
 //! | [`acceptance`] | how many tokens a round yields |
-//! | [`plan`] | both combined: round, speedup, best k |
+//! | [`plan`] | both combined: round, speedup, best k, the decision and how sure it is |
 //! | [`import`] | foreign text into values: published measurements |
 //! | [`evidence`] | predictions against measurements |
 //! | [`sweep`] | a grid of points, streamed in order |

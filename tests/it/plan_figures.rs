@@ -30,9 +30,12 @@ fn table(path: &str) -> Vec<BTreeMap<String, String>> {
     reader.deserialize().map(Result::unwrap).collect()
 }
 
+/// Source, target, workload and tokens per pass.
+type Figure = (String, String, String, String);
+
 /// Published tokens per pass by kind and k, each source, target, workload and figure once.
 fn published() -> BTreeMap<(&'static str, u64), Vec<(String, f64)>> {
-    let mut all: BTreeMap<(&str, u64), BTreeSet<(String, String, String, String)>> = BTreeMap::new();
+    let mut all: BTreeMap<(&str, u64), BTreeSet<Figure>> = BTreeMap::new();
     for row in table("measurements/published.csv") {
         let kind = match row["drafter_kind"].as_str() {
             "eagle1" | "eagle3" | "eagle3_full_head" => "eagle",
@@ -62,9 +65,8 @@ fn published() -> BTreeMap<(&'static str, u64), Vec<(String, f64)>> {
         let key = (row["source"].clone(), row["target"].clone(), row["workload"].clone(), tokens);
         all.entry((kind, row["k"].parse().unwrap())).or_default().insert(key);
     }
-    let figures = |of: BTreeSet<(String, String, String, String)>| {
-        of.into_iter().map(|(_, target, _, tokens)| (target, tokens.parse().unwrap())).collect()
-    };
+    let figures =
+        |of: BTreeSet<Figure>| of.into_iter().map(|(_, target, _, tokens)| (target, tokens.parse().unwrap())).collect();
     all.into_iter().map(|(key, of)| (key, figures(of))).collect()
 }
 

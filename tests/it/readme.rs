@@ -43,6 +43,19 @@ fn its_table_is_what_the_first_command_prints() {
     assert_eq!(blocks(&readme, "text")[0], ran.stdout);
 }
 
+/// The verdict and its first table, and the commands that emit schedules.
+#[test]
+fn its_verdict_is_what_the_command_prints() {
+    let folder = folder();
+    let readme = readme();
+    let all = ["plan", "--scenario", "llama-8b-drafters", "--load", "p50=12,p95=64", "--write", "none"];
+    let printed = run_well(folder.path(), &all).stdout;
+    assert!(printed.starts_with(block_of(&readme, "Four drafters").trim_end()), "{printed}");
+    for form in ["vllm", "sglang", "trtllm", "json"] {
+        assert!(readme.contains(&format!("--emit {form}")), "{form}");
+    }
+}
+
 #[test]
 fn its_list_is_what_the_command_prints() {
     let folder = folder();

@@ -131,7 +131,7 @@ impl Seen<'_, '_, '_> {
         let most = along.here.resident.running.filter(|most| *most < along.last);
         let room = most.map_or_else(String::new, |most| format!(", of which {most} run beside the drafter"));
         let notes = vec![format!(
-            "pays at batch: by its price, up to {}{room}; kept at all loses: on average against the best of each batch",
+            "pays at batch: where it is faster than plain decoding, up to {}{room}; kept at all loses: on average against the best of each batch",
             along.last
         )];
         Some(composed(&title, &rows, notes, style))
