@@ -88,7 +88,10 @@ fn drafter(
     let mut fields = Fields::open(node, &KEYS, problems)?;
     let overlap = fields.optional("overlap", flag);
     let tree = fields.optional("shape", tree);
-    let own = fields.optional("acceptance", |node, problems| acceptance(node, problems, loader, context));
+    let own = fields.optional("acceptance", |of, problems| match &of.value {
+        Value::Text(word) if word == "published" => loader.published_or_told(node, of, problems),
+        _ => acceptance(of, problems, loader, context),
+    });
     let kinds: Vec<&str> = DrafterKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let drafting = match kind_key(node, &kinds, fields.problems) {
         Some(KindKey::One(kind)) => fields.required(kind, |node, problems| drafting(kind, node, problems, loader)),
@@ -104,14 +107,14 @@ fn drafter(
         (None, Shared::Sound(shared)) => Some(shared.clone()),
         // The mistake is reported where it stands.
         (None, Shared::Wrong) => None,
-        (None, Shared::Absent) if tree.as_ref().is_none_or(Option::is_none) && loader.published(node).is_some() => {
+        (None, Shared::Absent) if loader.takes_published() && loader.published(node).is_some() => {
             loader.published(node)
         }
         (None, Shared::Absent) => {
             let found = Diagnostic::error("missing-key", format!("`{}` has no acceptance", node.path));
             let hint = "give it acceptance.iid = { alpha = 0.7 } or acceptance.mean_length = { tokens = 2.3, k = 3 }, or \
-                        the scenario an [acceptance] for all drafters; specplan plan takes published figures of eagle, \
-                        mtp, block and ngram drafters that draft no tree";
+                        the scenario an [acceptance] for all drafters; acceptance = \"published\" takes published \
+                        figures of eagle, mtp, block and ngram drafters, as specplan plan does";
             problems.report(found.at(&entry.key_place).hint(hint))
         }
     };

@@ -12,10 +12,10 @@ use crate::plan::rivals::{Rival, rivals};
 use crate::plan::round::{plain_step, round};
 use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
-use crate::plan::spans::where_holds;
+use crate::plan::spans::{every, spans, where_holds};
 use crate::plan::speedup::speedup;
 use crate::plan::tornado::tornado;
-use crate::plan::verdict::{Answer, AtBatch, Stand, Verdict, answer, at_batch};
+use crate::plan::verdict::{Answer, AtBatch, Other, Stand, Verdict, answer, at_batch, contradict};
 
 /// What a decision is asked for.
 #[expect(missing_debug_implementations, reason = "who is told has no form")]
@@ -176,8 +176,10 @@ fn case(
     let best = all.into_iter().reduce(|best, next| if worth(&next.1) > worth(&best.1) { next } else { best });
     let (candidate, mut at) = best.map_or((None, Vec::new()), |(member, at)| (Some(member), at));
     let nothing = candidate.is_none_or(|member| lines[member].here.lengths.is_empty());
+    let mut apart = Vec::new();
     if let Some((member, setup)) = candidate.and_then(|member| Some((member, disputed[member].as_ref()?))) {
         at.iter_mut().for_each(|one| one.disputed = other(setup, &lines[member].here, one));
+        apart = contradictions(setup, &lines[member]);
     }
     let full = candidate.and_then(|member| at_full(&lines[member].here));
     let verdict = Verdict {
@@ -185,6 +187,7 @@ fn case(
         candidate: candidate.filter(|_| !nothing),
         at,
         decided_at: 0,
+        apart,
         contexts: Vec::new(),
         crowded_beyond: false,
         looked_to: asked.longest,
@@ -194,17 +197,34 @@ fn case(
     Case { context, members, rows, verdict }
 }
 
-/// The best speedup by another profile, of the draft lengths that run.
-fn other(setup: &Setup<'_>, here: &Here<'_, '_>, at: &AtBatch) -> Option<f64> {
-    at.k.filter(|_| at.running == at.batch)?;
-    let (batch, context) = (at.batch as f64, here.context as f64);
-    let plain = plain_step(setup, batch, context);
-    let gain = |length: &Length| {
+/// What another profile says of a batch whose sequences all run.
+fn other(setup: &Setup<'_>, here: &Here<'_, '_>, at: &AtBatch) -> Option<Other> {
+    at.k.filter(|_| at.running == at.base_running)?;
+    best_by(setup, here, at.running)
+}
+
+/// The best draft length that runs, by another profile.
+fn best_by(setup: &Setup<'_>, here: &Here<'_, '_>, batch: u64) -> Option<Other> {
+    let (sequences, context) = (batch as f64, here.context as f64);
+    let plain = plain_step(setup, sequences, context);
+    let of = |length: &Length| {
         let share = setup.proposing_share(length.tokens, length.k);
-        let round = round(setup, &plain, batch, context, length.k, share);
-        speedup(length.tokens, plain.seconds(), round.seconds())
+        let round = round(setup, &plain, sequences, context, length.k, share);
+        let speedup = speedup(length.tokens, plain.seconds(), round.seconds());
+        Other { k: length.k, speedup, plain: plain.seconds().get() }
     };
-    here.lengths.iter().filter(|length| length.runs(at.batch)).map(gain).reduce(f64::max)
+    let run = here.lengths.iter().filter(|length| length.runs(batch));
+    run.map(of).reduce(|best, next| if next.speedup > best.speedup { next } else { best })
+}
+
+/// The runs of batches at which it pays by one profile alone.
+fn contradictions(setup: &Setup<'_>, along: &Along<'_, '_>) -> Vec<(u64, u64)> {
+    let last = along.schedule.last().map_or(0, |span| span.last);
+    let differs = |batch: u64| {
+        let own = along.here.at(batch).best_of_drafting();
+        own.zip(best_by(setup, &along.here, batch)).is_some_and(|(own, other)| contradict(own.speedup, other.speedup))
+    };
+    where_holds(&spans(every(1, last), differs), |differs| differs)
 }
 
 /// How sure each verdict is, and what it hangs on.
@@ -239,8 +259,8 @@ fn draw(
         if let Some((at, length)) = at.and_then(|at| Some((at, here.length(at.k?)?)))
             && at.stand != Stand::TooMany
         {
-            let spans = by_context(here.candidate, at.running, asked.longest);
-            case.verdict.contexts = where_holds(&spans, |k| k > 0);
+            let found = by_context(here.candidate, at.running, asked.longest);
+            case.verdict.contexts = where_holds(&found, |k| k > 0);
             let beyond = case.verdict.contexts.last().map(|(_, to)| to + 1).filter(|next| *next <= asked.longest);
             case.verdict.crowded_beyond = beyond.is_some_and(|next| here.candidate.here(next).crowds(at.running));
             case.verdict.swings = tornado(uncertain, candidate, here, at.running, length)?;

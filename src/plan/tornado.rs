@@ -22,6 +22,35 @@ pub enum Input {
 }
 
 impl Input {
+    /// What it is, for people.
+    #[must_use]
+    pub fn says(self) -> String {
+        let what = match self {
+            Self::Acceptance => return "how many drafts are accepted".to_owned(),
+            Self::Form => return "the cost model".to_owned(),
+            Self::Constant(name) => match name {
+                "t_step" => "the engine's time for a step",
+                "t_draft" => "the engine's time for a draft pass",
+                "t_round" => "the engine's time for a round",
+                "t_sequence" => "the engine's time for each sequence of a round",
+                "t_moe_layer" => "routing of a layer of experts",
+                "routing_independence" => "how many experts verified tokens share",
+                "t_all_reduce" => "the start of an all-reduce",
+                "eta_link" => "the share of the link that is reached",
+                "accepted_per_proposed" => "the share of sequences that propose",
+                "t_layer_floor" => "the least time of a layer",
+                "t_layer_uncaptured" => "a layer outside captured graphs",
+                "quantised_compute" | "eta_compute" => "the share of the peak that is reached",
+                "quantised_bandwidth" | "eta_bandwidth" => "the share of the bandwidth that is reached",
+                "eta_kv" => "the share of the bandwidth that the KV cache reaches",
+                "t_product" => "the fixed time of a matrix product",
+                "t_attention" => "the fixed time of attention",
+                other => other,
+            },
+        };
+        format!("{what} ({})", self.name())
+    }
+
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,7 +1,6 @@
 //! The decision for one context and acceptance: turn it on, leave it off, or measure first.
 
 use crate::plan::along::Along;
-use crate::plan::candidate::runs;
 use crate::plan::capacity::full_at;
 use crate::plan::draws::Sure;
 use crate::plan::full::AtFull;
@@ -65,12 +64,25 @@ impl Stand {
     }
 }
 
+/// What the profile that contradicts an engine's says of a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Other {
+    /// Its best draft length above 0.
+    pub k: u64,
+    /// What that gains.
+    pub speedup: f64,
+    /// Seconds of a plain step.
+    pub plain: f64,
+}
+
 /// A candidate at one batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtBatch {
     /// Sequences that want to be decoded together.
     pub batch: u64,
-    /// How many of them run with the drafter: fewer where memory or limits stop them.
+    /// How many of them run plainly: fewer where memory or limits stop them.
+    pub base_running: u64,
+    /// How many of them run with the drafter.
     pub running: u64,
     /// The best draft length above 0 of so many; none where none runs.
     pub k: Option<u64>,
@@ -78,8 +90,10 @@ pub struct AtBatch {
     pub speedup: f64,
     /// How sure that is.
     pub sure: Option<Sure>,
+    /// Seconds of a plain step of as many as run with the drafter.
+    pub plain: f64,
     /// The same by the profile of the engine that says otherwise, where there is one.
-    pub disputed: Option<f64>,
+    pub disputed: Option<Other>,
     /// How it stands.
     pub stand: Stand,
 }
@@ -95,6 +109,8 @@ pub struct Verdict {
     pub at: Vec<AtBatch>,
     /// Where it is decided: the position in `at` that the answer rests on.
     pub decided_at: usize,
+    /// The runs of batches at which the profiles of the engine contradict each other.
+    pub apart: Vec<(u64, u64)>,
     /// The runs of contexts in which it pays at the batch that decides.
     pub contexts: Vec<(u64, u64)>,
     /// Whether beyond the last of them it is room that is missing, not speed.
@@ -115,28 +131,50 @@ impl Verdict {
     }
 }
 
+/// A speedup that counts as a gain beside another profile's: published speedups of the best known targets are off by as much in the
+/// median.
+const CLEAR: f64 = 1.05;
+
+/// Whether two profiles give opposite answers: a clear gain by one and none by the other.
+#[must_use]
+pub fn contradict(one: f64, other: f64) -> bool {
+    let (more, less) = (one.max(other), one.min(other));
+    more >= CLEAR && less < CLEAR && (one > other || less < 1.0)
+}
+
 /// How many sequences run, and what that brings, before anything is drawn.
+///
+/// Of more sequences than run even plainly those that do not run wait, either way.
 #[must_use]
 pub fn at_batch(along: &Along<'_, '_>, batch: u64) -> AtBatch {
     let here = &along.here;
-    let too_many =
-        AtBatch { batch, running: 0, k: None, speedup: 0.0, sure: None, disputed: None, stand: Stand::TooMany };
-    let plain = here.alone.running.map_or(batch, |most| most.min(batch));
-    if plain == 0 || !runs(&here.alone, batch) {
-        return too_many;
+    let base_running = here.alone.running.map_or(batch, |most| most.min(batch));
+    let none = AtBatch {
+        batch,
+        base_running,
+        running: 0,
+        k: None,
+        speedup: 0.0,
+        plain: 0.0,
+        sure: None,
+        disputed: None,
+        stand: Stand::TooMany,
+    };
+    if base_running == 0 {
+        return none;
     }
     // The longest draft has the least room: the most sequences that any draft length leaves room for.
-    let most = here.lengths.iter().map(|length| length.capacity.running.map_or(batch, |most| most.min(batch))).max();
-    let Some(running) = most.filter(|&most| most > 0) else { return AtBatch { stand: Stand::Crowded, ..too_many } };
-    let Some(best) = here.at(running).best_of_drafting() else {
-        return AtBatch { stand: Stand::Crowded, ..too_many };
-    };
-    let speedup = if running == batch {
+    let room = |most: Option<u64>| most.map_or(base_running, |most| most.min(base_running));
+    let running = here.lengths.iter().map(|length| room(length.capacity.running)).max().unwrap_or(0);
+    let best = if running > 0 { here.at(running).best_of_drafting() } else { None };
+    let Some(best) = best else { return AtBatch { stand: Stand::Crowded, ..none } };
+    let speedup = if running == base_running {
         best.speedup
     } else {
-        here.length(best.k).map_or(0.0, |length| full_at(here, (batch, running), length))
+        here.length(best.k).map_or(0.0, |length| full_at(here, (base_running, running), length))
     };
-    AtBatch { running, k: Some(best.k), speedup, stand: Stand::Unsure, ..too_many }
+    let plain = here.at(running).plain.seconds().get();
+    AtBatch { running, k: Some(best.k), speedup, plain, stand: Stand::Unsure, ..none }
 }
 
 impl AtBatch {
@@ -146,12 +184,12 @@ impl AtBatch {
         if self.k.is_none() {
             return self;
         }
-        let opposite = self.disputed.is_some_and(|other| (other > 1.0) != (self.speedup > 1.0));
+        let opposite = self.disputed.is_some_and(|other| contradict(self.speedup, other.speedup));
         let gains = self.sure.as_ref().map_or(f64::from(u8::from(self.speedup > 1.0)), |sure| sure.gains);
         let stand = match () {
             () if opposite => Stand::Disputed,
             () if gains >= SURE => Stand::Pays,
-            () if self.running < self.batch && self.speedup < 1.0 => Stand::Crowded,
+            () if self.running < self.base_running && self.speedup < 1.0 => Stand::Crowded,
             () if gains <= 1.0 - SURE => Stand::Loses,
             () => Stand::Unsure,
         };
@@ -163,10 +201,12 @@ impl AtBatch {
 #[must_use]
 pub fn answer(at: &[AtBatch], of_load: bool) -> (Answer, usize) {
     let first = |stand: Stand| at.iter().position(|one| one.stand == stand);
+    // What does not gain as it is priced is not worth a measurement.
+    let unsure = at.iter().position(|one| one.stand == Stand::Unsure && one.speedup > 1.0);
     if let Some(disputed) = first(Stand::Disputed) {
         return (Answer::Measure, disputed);
     }
-    match (first(Stand::Pays), first(Stand::Unsure)) {
+    match (first(Stand::Pays), unsure) {
         (Some(0), _) => (Answer::Enable, 0),
         // The usual load decides before the rare one.
         (Some(_), Some(0)) if of_load => (Answer::Measure, 0),

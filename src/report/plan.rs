@@ -2,6 +2,7 @@
 
 pub mod columns;
 pub mod document;
+mod doubt;
 pub mod engines;
 mod room;
 pub mod schedule;
@@ -10,6 +11,7 @@ pub mod text;
 pub mod words;
 
 use crate::domain::price::HourlyPrice;
+use crate::plan::along::Along;
 use crate::plan::candidate::Candidate;
 use crate::plan::decision::{Case, Decision};
 use crate::report::number::shortest;
@@ -61,6 +63,12 @@ impl<'p, 's> Seen<'p, '_, 's> {
     #[must_use]
     pub fn context(&self) -> u64 {
         self.planned.contexts[self.case.context]
+    }
+
+    /// The drafter that the verdict is about, along the batches here.
+    #[must_use]
+    pub fn along(&self) -> Option<&'p Along<'_, 's>> {
+        Some(&self.decision.lines[self.case.context][self.case.verdict.candidate?])
     }
 
     /// A candidate.

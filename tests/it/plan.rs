@@ -168,7 +168,7 @@ fn a_win_at_equal_batch_that_loses_at_equal_memory_is_called_a_loss() {
     assert!(few <= from && from <= many, "{full}");
     assert!(rows(&document, "rows").iter().any(|row| row["runs"] == true && number(&row["speedup"]) > 1.0));
     let says = verdict["words"][0]["says"].as_str().unwrap();
-    assert!(says.contains("a LOSS where memory is full, from"), "{says}");
+    assert!(says.contains("with memory full a LOSS: off once"), "{says}");
     // At a load of as many as run plainly it stands as a loss.
     let load = format!("p50=1,p95={many}");
     let document = planned(folder.path(), &[&tight[..], &["--load", &load]].concat());
@@ -216,7 +216,15 @@ fn published_acceptance_serves_where_there_is_none() {
     assert!(trust.iter().any(|line| line.as_str().unwrap().contains("medians of 132 figures")), "{trust:?}");
     let ran = run(folder.path(), &["sweep", "--scenario", "./t.toml"]);
     assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("specplan plan takes published figures"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("acceptance = \"published\" takes published"), "{}", ran.stderr);
+    // Whoever wants them there says so, and gets the same.
+    let said = format!("{text}acceptance = \"published\"\n[sweep]\nbatch = [1]\nk = [3]\ncontext = [2048]\n");
+    std::fs::write(folder.path().join("said.toml"), said).unwrap();
+    let swept = run_well(
+        folder.path(),
+        &["sweep", "--scenario", "./said.toml", "--write", "none", "--format", "csv", "--quiet"],
+    );
+    assert!(swept.stdout.contains(",by_k,,2.78,"), "{}", swept.stdout);
     let suffix = text.replace("eagle = { version = 3 }", "suffix = {}");
     std::fs::write(folder.path().join("t.toml"), suffix).unwrap();
     assert_eq!(run(folder.path(), &["plan", "--scenario", "./t.toml"]).code, 3);

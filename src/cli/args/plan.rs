@@ -34,7 +34,7 @@ pub struct PlanArgs {
     /// Only this context [default: those of the scenario].
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(0..=LARGEST), allow_negative_numbers = true)]
     pub context: Option<u64>,
-    /// The longest draft that is tried, from 1 on [default: the longest of the scenario's k].
+    /// The longest draft that is tried; 0: none [default: the longest of the scenario's k].
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(0..=1_000_000), allow_negative_numbers = true)]
     pub k_max: Option<u64>,
     /// Draws of what is uncertain [default: the scenario's, 2000].
@@ -77,11 +77,12 @@ impl Load {
     }
 }
 
-/// `p50=12,p95=30`, or one of the two; a bare number is p50.
+/// `p50=12,p95=30`, or one of the two; bare numbers are p50, then p95.
 fn load(text: &str) -> Result<Load, String> {
     let mut load = Load::default();
     for part in text.split(',').map(str::trim) {
-        let (name, number) = part.split_once('=').unwrap_or(("p50", part));
+        let bare = if load.p50.is_none() { "p50" } else { "p95" };
+        let (name, number) = part.split_once('=').unwrap_or((bare, part));
         let batch: u64 = number
             .trim()
             .parse()

@@ -3,6 +3,7 @@
 use crate::cli::args::plan::PlanArgs;
 use crate::cli::error::Error;
 use crate::cli::terminal;
+use crate::plan::verdict::Answer;
 use crate::report::plan::schedule::{Schedule, document as schedule_document, schedules};
 use crate::report::plan::{Planned, engines};
 use crate::words::ScheduleForm;
@@ -37,6 +38,9 @@ pub(super) fn emit(args: &PlanArgs, planned: &Planned<'_, '_>, form: ScheduleFor
     terminal::print(engines::joined(form, &made).as_bytes())?;
     if !args.common.quiet {
         engines::remarks(form, &made).iter().for_each(|line| terminal::note(line));
+        for seen in planned.cases().filter(|seen| seen.case.verdict.answer != Answer::Enable) {
+            terminal::note(&format!("the verdict of {}: {}", seen.heading(), seen.lines()[0].says));
+        }
     }
     Ok(())
 }

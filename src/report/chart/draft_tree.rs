@@ -70,6 +70,7 @@ fn over_batch(searched: &Searched<'_>, title: &str, trust: &[String]) -> Chart {
         trust: trust.to_vec(),
     };
     let body = Lines {
+        marks: Vec::new(),
         x_label: "batch (sequences decoded together)".to_owned(),
         xs: searched.rows.iter().map(|row| row.batch).collect(),
         legend: "drafting".to_owned(),

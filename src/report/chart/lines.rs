@@ -1,13 +1,14 @@
 //! Charts of lines.
 
 use plotters::element::DashedPathElement;
-use plotters::prelude::{Circle, DrawingBackend, PathElement, RGBColor};
+use plotters::prelude::{Circle, DrawingBackend, PathElement, RGBColor, Text};
 use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::report::chart::axis::TickedAxis;
 use crate::report::chart::canvas::{Area, ChartError};
 use crate::report::chart::frame::{Pen, frame, legend, tiles};
-use crate::report::chart::palette::{self, INK, PAPER};
+use crate::report::chart::palette::{self, FAINT, INK, PAPER};
 use crate::report::chart::plot::{Plot, Words, axes};
 use crate::report::chart::spec::{Heading, Line, LinePlot, Lines, Spot};
 
@@ -50,6 +51,14 @@ fn draw_plot<DB: DrawingBackend>(
     let chart = axes(area, pen, words, x, y)?;
     let one = vec![(ends.start, 1.0), (ends.end, 1.0)];
     chart.plotting_area().draw(&PathElement::new(one, pen.stroke(INK, 2.0))).map_err(ChartError::of)?;
+    for (name, x) in &lines.marks {
+        let at = *x as f64;
+        let mark = vec![(at, 0.0), (at, highest)];
+        chart.plotting_area().draw(&PathElement::new(mark, pen.stroke(FAINT, 1.5))).map_err(ChartError::of)?;
+        let style = pen.text(17.0, FAINT, HPos::Left, VPos::Top);
+        let name = Text::new(format!(" {name} = {x}"), (at, highest), style);
+        chart.plotting_area().draw(&name).map_err(ChartError::of)?;
+    }
     for (at, line) in plot.lines.iter().enumerate() {
         draw_line(&chart, pen, line, &axis, palette::line(at))?;
     }

@@ -17,6 +17,8 @@ const MOST_PLOTS: usize = 4;
 const MOST_LINES: usize = 7;
 /// Batches of a line.
 const MOST_BATCHES: u64 = 64;
+/// The colour of plain decoding.
+const BLACK: usize = 6;
 /// Inputs of a tornado.
 const MOST_BARS: usize = 10;
 
@@ -32,13 +34,14 @@ pub fn charts(planned: &Planned<'_, '_>, title: &str) -> Vec<Chart> {
     };
     let Setting { engine, target, device, .. } = first.decision.setting;
     let trust = [trust::profile(engine, target, device), trust::drafter(drafter, engine)];
+    let one_of = if all.len() > 1 { format!("  The first of {} cases.", all.len()) } else { String::new() };
     let heading = |what: &str, subtitle: String, caption: String| Heading {
         title: format!("{what}: {title}"),
         subtitle,
         caption,
         trust: trust.to_vec(),
     };
-    let charts = [drafters(&all, heading), frontier(first, heading), tornado(first, heading)];
+    let charts = [drafters(&all, heading), frontier(first, &one_of, heading), tornado(first, &one_of, heading)];
     charts.into_iter().flatten().collect()
 }
 
@@ -81,6 +84,7 @@ fn drafters(all: &[Seen<'_, '_, '_>], heading: impl Fn(&str, String, String) -> 
         legend: "drafter".to_owned(),
         plots: shown.iter().map(plot).collect(),
         names,
+        marks: first.planned.load.iter().map(|(name, batch)| ((*name).to_owned(), *batch)).collect(),
         xs: xs.clone(),
     };
     let carried = body.plots.iter().flat_map(|plot| &plot.lines).flat_map(|line| &line.spots).any(|spot| spot.carried);
@@ -95,9 +99,24 @@ fn drafters(all: &[Seen<'_, '_, '_>], heading: impl Fn(&str, String, String) -> 
         if all.len() > shown.len() { format!("  {} of {} cases.", shown.len(), all.len()) } else { String::new() };
     Some(Chart {
         part: "drafters".to_owned(),
-        heading: heading("Speedup of each drafter", first.heading(), format!("{}{more}", caption.join("  "))),
+        heading: heading("Speedup of each drafter", shared_heading(all), format!("{}{more}", caption.join("  "))),
         body: Body::Lines(body),
     })
+}
+
+/// What all cases share.
+fn shared_heading(all: &[Seen<'_, '_, '_>]) -> String {
+    let Some(first) = all.first() else { return String::new() };
+    if all.len() == 1 {
+        return first.heading();
+    }
+    let setting = &first.decision.setting;
+    if first.planned.decisions.len() > 1 {
+        return format!("target {}", setting.target.id);
+    }
+    let shared = first.heading();
+    let own = format!(", context {}", first.context());
+    shared.split(&own).next().map(str::to_owned).unwrap_or(shared)
 }
 
 /// What tells a case from the others.
@@ -114,7 +133,7 @@ fn plot_title(seen: &Seen<'_, '_, '_>) -> String {
 }
 
 /// Tokens per second of a user against those of a device, along the batches that run.
-fn frontier(seen: &Seen<'_, '_, '_>, heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
+fn frontier(seen: &Seen<'_, '_, '_>, one_of: &str, heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
     let lines = &seen.decision.lines[seen.case.context];
     let members = &seen.case.members[..seen.case.members.len().min(MOST_LINES - 1)];
     let first = &lines[*members.first()?].here;
@@ -134,7 +153,12 @@ fn frontier(seen: &Seen<'_, '_, '_>, heading: impl Fn(&str, String, String) -> H
     let kinds: Vec<Kind> = named
         .iter()
         .enumerate()
-        .map(|(color, (name, paces))| Kind { name: name.clone(), color, points: paces.iter().map(point).collect() })
+        // Drafters have their colours of the chart above, plain decoding is black.
+        .map(|(at, (name, paces))| Kind {
+            name: name.clone(),
+            color: at.checked_sub(1).unwrap_or(BLACK),
+            points: paces.iter().map(point).collect(),
+        })
         .collect();
     let joints = |kind: &Kind| -> Vec<Guide> {
         let joint = |pair: &[(f64, f64)]| Guide { from: pair[0], to: pair[1], strong: false, color: Some(kind.color) };
@@ -157,7 +181,7 @@ fn frontier(seen: &Seen<'_, '_, '_>, heading: impl Fn(&str, String, String) -> H
         kinds,
     };
     let caption = format!(
-        "Right is faster for a user, up is cheaper. Batch 1 lies at the right end, the most that run at the left: {}. Decoding only.",
+        "Right is faster for a user, up is cheaper. Batch 1 lies at the right end, the most that run at the left: {}. Decoding only.{one_of}",
         ends.join(", ")
     );
     runs_plainly.then(|| Chart {
@@ -168,7 +192,7 @@ fn frontier(seen: &Seen<'_, '_, '_>, heading: impl Fn(&str, String, String) -> H
 }
 
 /// What the answer hangs on.
-fn tornado(seen: &Seen<'_, '_, '_>, heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
+fn tornado(seen: &Seen<'_, '_, '_>, one_of: &str, heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
     let verdict = &seen.case.verdict;
     let at = verdict.decisive()?;
     let bars: Vec<TornadoBar> = verdict
@@ -189,9 +213,9 @@ fn tornado(seen: &Seen<'_, '_, '_>, heading: impl Fn(&str, String, String) -> He
         seen.batch_name(at.batch),
         times(at.speedup)
     );
-    let caption = "Each bar: one input alone from where 5 % of its draws lie below (orange) to 95 % (blue). Dark line: 1x. Grey line: as \
-                   everything is used."
-        .to_owned();
+    let caption = format!(
+        "Each bar: one input alone, from where 5 % of its draws lie below to 95 %. Dark line: 1x. Grey line: every input as it is used.{one_of}"
+    );
     Some(Chart {
         part: "tornado".to_owned(),
         heading: heading("What the speedup hangs on", what, caption),

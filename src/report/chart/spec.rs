@@ -69,6 +69,8 @@ pub struct Lines {
     pub names: Vec<String>,
     /// The plots.
     pub plots: Vec<LinePlot>,
+    /// Values of x that are marked, with their names.
+    pub marks: Vec<(String, u64)>,
 }
 
 /// One set of lines.
@@ -254,6 +256,7 @@ fn against_batch(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     let body = Lines {
         x_label: "batch (sequences decoded together)".to_owned(),
         xs: panel.plan.batch.values.clone(),
+        marks: Vec::new(),
         legend: "k".to_owned(),
         names: ks.iter().map(|&k| panel.plan.k.values[k].to_string()).collect(),
         plots: acceptances
@@ -315,6 +318,7 @@ fn against_k(panel: &Panel<'_, '_>, title: &str, part: &str) -> Chart {
     let body = Lines {
         x_label: "k (draft tokens for each round)".to_owned(),
         xs: panel.plan.k.values.clone(),
+        marks: Vec::new(),
         legend: panel.acceptance_axis().unwrap_or("acceptance").to_owned(),
         names: acceptances.iter().map(|&acceptance| panel.acceptance(acceptance)).collect(),
         plots: batches

@@ -112,7 +112,7 @@ fn cells(seen: &Seen<'_, '_, '_>, row: &Row, at: usize, member: usize) -> Vec<Va
     let sure = (seen.case.verdict.candidate == Some(member))
         .then(|| seen.case.verdict.at.iter().find(|one| one.batch == row.batch))
         .flatten();
-    let drawn = sure.and_then(|one| one.sure.as_ref());
+    let drawn = sure.filter(|one| one.running == one.batch).and_then(|one| one.sure.as_ref());
     let mut cells = names(seen, member, row.batch);
     cells.extend([
         gaining.map_or(0, |best| best.k).into(),

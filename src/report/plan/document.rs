@@ -55,10 +55,11 @@ fn verdict(seen: &Seen<'_, '_, '_>) -> Value {
         "pays_at_batch": along.map(Along::windows),
         "looked_at_batch": along.and_then(|along| along.schedule.last()).map(|span| span.last),
         "pays_at_batch_by_k": along.map(by_k),
+        "profiles_contradict_at_batch": verdict.apart,
         "pays_at_context": verdict.contexts,
         "looked_at_context": verdict.looked_to,
         "fixed_k": along.map(fixed),
-        "memory": along.map(memory),
+        "memory": along.map(|along| memory(along, seen.k().unwrap_or(0))),
         "memory_full": verdict.full.map(|full| json!({
             "k": full.k,
             "base_sequences": full.plain_batch,
@@ -76,6 +77,7 @@ fn verdict(seen: &Seen<'_, '_, '_>) -> Value {
 fn at_batch(at: &AtBatch) -> Value {
     json!({
         "batch": at.batch,
+        "base_running": at.base_running,
         "running": at.running,
         "k": at.k,
         "speedup": at.k.map(|_| at.speedup),
@@ -85,7 +87,8 @@ fn at_batch(at: &AtBatch) -> Value {
         "chance_of_gain": at.sure.as_ref().map(|sure| sure.gains),
         "best_k_low": at.sure.as_ref().and_then(|sure| Some(sure.best_k?.0)),
         "best_k_high": at.sure.as_ref().and_then(|sure| Some(sure.best_k?.1)),
-        "disputed_speedup": at.disputed,
+        "disputed_speedup": at.disputed.map(|other| other.speedup),
+        "disputed_k": at.disputed.map(|other| other.k),
         "stand": at.stand.as_str(),
     })
 }
@@ -110,7 +113,7 @@ fn fixed(along: &Along<'_, '_>) -> Value {
     along.fixed.iter().map(one).collect()
 }
 
-fn memory(along: &Along<'_, '_>) -> Value {
+fn memory(along: &Along<'_, '_>, k: u64) -> Value {
     let of = |capacity: &Capacity| {
         json!({
             "sequences": capacity.running,
@@ -119,9 +122,8 @@ fn memory(along: &Along<'_, '_>) -> Value {
             "limited_by": capacity.limiter.map(|limiter| limiter.as_str()),
         })
     };
-    let longest = along.schedule.iter().map(|span| span.what).max().unwrap_or(0);
-    let with = along.here.length(longest).map_or(along.here.resident, |length| length.capacity);
-    json!({ "k": longest, "with_drafter": of(&with), "without_drafter": of(&along.here.alone) })
+    let with = along.here.length(k).map_or(along.here.resident, |length| length.capacity);
+    json!({ "k": k, "with_drafter": of(&with), "without_drafter": of(&along.here.alone) })
 }
 
 fn swing(swing: &Swing) -> Value {

@@ -187,6 +187,16 @@ pub fn by_line(object: &Map<String, Value>) -> String {
     format!("{{\n{}\n}}\n", lines.join(",\n"))
 }
 
+/// How the profiles of a form's engine begin.
+const fn form_word(form: ScheduleForm) -> &'static str {
+    match form {
+        ScheduleForm::Vllm => "vllm",
+        ScheduleForm::Sglang => "sglang",
+        ScheduleForm::Trtllm => "trtllm",
+        ScheduleForm::Json => "",
+    }
+}
+
 /// What the user of the forms should know.
 #[must_use]
 pub fn remarks(form: ScheduleForm, made: &[(&Schedule<'_, '_, '_>, Option<String>)]) -> Vec<String> {
@@ -196,13 +206,21 @@ pub fn remarks(form: ScheduleForm, made: &[(&Schedule<'_, '_, '_>, Option<String
              a cost that is not known"
         }
         ScheduleForm::Sglang => {
-            "as read in SGLang of autumn 2026: save it as the file of --speculative-adaptive-config, with the flags under \"flags\"; not \
-             with attention apart on each rank"
+            "as read in SGLang of autumn 2026: where there are entries by batch, the file of --speculative-adaptive-config, for the flags \
+             under \"flags\"; not with attention apart on each rank"
         }
         ScheduleForm::Trtllm => "as read in TensorRT-LLM of March 2026 and later: beyond the last key nothing is drafted",
         ScheduleForm::Json => "",
     }
     .to_owned()];
+    let others: Vec<&str> = made
+        .iter()
+        .map(|(schedule, _)| schedule.decision.setting.engine.id.as_str())
+        .filter(|engine| !engine.starts_with(form_word(form)))
+        .collect();
+    if let Some(engine) = others.first() {
+        lines.push(format!("priced for engine {engine}: --engine {} prices it for this one", form_word(form)));
+    }
     for (schedule, form) in made {
         if form.is_none() && schedule.drafts() {
             lines.push(format!("{}: the engine has no k-by-batch form for such a drafter", schedule.label));
@@ -218,8 +236,20 @@ pub fn remarks(form: ScheduleForm, made: &[(&Schedule<'_, '_, '_>, Option<String
                 carried.join(", ")
             ));
         }
-        if form.as_ref().is_some_and(|text| text.contains(UNNAMED)) {
-            lines.push(format!("{}: put your drafter's checkpoint in the place of {UNNAMED}", schedule.label));
+        let drafter = schedule.along.here.candidate.drafter;
+        if form.as_ref().is_some_and(|text| text.contains(&checkpoint(drafter))) {
+            lines.push(format!(
+                "{}: put the path or Hugging Face name of your checkpoint in the place of {}",
+                schedule.label,
+                checkpoint(drafter)
+            ));
+        }
+        if form.as_ref().is_some_and(|text| text.starts_with("{\n  \"flags\"")) {
+            let k = schedule.along.steady().map_or(0, |fixed| fixed.k);
+            lines.push(format!(
+                "{}: SGLang does not adapt such drafters: flags for k = {k} at every batch",
+                schedule.label
+            ));
         }
         if schedule.along.here.candidate.setup.ranks() > 1 {
             lines.push(format!("{}: batches are those of one rank", schedule.label));

@@ -1,56 +1,118 @@
-//! What a verdict says of memory and of context.
+//! What a verdict says of batches, contexts and memory.
 
 use crate::plan::capacity::Capacity;
+use crate::plan::verdict::Stand;
 use crate::report::number::{counted, thousands, times};
 use crate::report::plan::Seen;
 use crate::report::plan::words::ranges;
+use crate::words::Limiter;
+
+/// What stops more sequences, in words.
+fn limit(capacity: &Capacity) -> String {
+    match capacity.limiter {
+        Some(Limiter::Memory) | None => "as many as memory holds".to_owned(),
+        Some(other) => format!("as many as {other} lets run"),
+    }
+}
 
 impl Seen<'_, '_, '_> {
+    /// Where it pays along the batches.
+    pub(super) fn gate(&self) -> Option<String> {
+        let along = self.along()?;
+        let last = along.schedule.last()?.last;
+        let windows = along.windows();
+        let end = if along.here.resident.running == Some(last) {
+            limit(&along.here.resident)
+        } else {
+            "the largest looked at".to_owned()
+        };
+        let says = match windows.as_slice() {
+            [] => return None,
+            [(1, to)] if *to == last => format!("faster than plain decoding at every batch from 1 to {last} ({end})"),
+            all => {
+                let above = all.last().filter(|(_, to)| *to < last).map(|(_, to)| format!("; off above {to}"));
+                format!("faster than plain decoding at batch {}{}", ranges(all), above.unwrap_or_default())
+            }
+        };
+        let verdict = &self.case.verdict;
+        let unsure: Vec<String> =
+            verdict.at.iter().filter(|at| at.stand != Stand::Pays).map(|at| at.batch.to_string()).collect();
+        let sure = if unsure.is_empty() {
+            String::new()
+        } else {
+            format!(" as priced, but not surely at {}", unsure.join(", "))
+        };
+        let measured = self.measured().filter(|(batch, _)| windows.iter().any(|(_, to)| to > batch));
+        let measured = measured
+            .map_or_else(String::new, |(batch, _)| format!("; measurements behind the price end at batch {batch}"));
+        let load: Vec<String> = self.planned.load.iter().map(|(name, batch)| format!("{name} = {batch}")).collect();
+        let load = if load.is_empty() { String::new() } else { format!("; your load: {}", load.join(", ")) };
+        Some(format!("{}{says}{sure}{measured}{load}", if sure.is_empty() { "" } else { "as priced " }))
+    }
+
+    /// The largest batch and the longest context of the measurements behind the price, where they are known.
+    fn measured(&self) -> Option<(u64, u64)> {
+        let setting = &self.decision.setting;
+        let class = if setting.target.is_moe() { "moe" } else { "dense" };
+        let known = setting.engine.additive()?.error(class)?.known?;
+        Some((known.batch.1, known.context))
+    }
+
+    /// Where it pays along contexts, at the batch that decides.
     pub(super) fn contexts(&self) -> Option<String> {
         let verdict = &self.case.verdict;
-        let batch = verdict.decisive()?.batch;
+        let batch = self.batch_name(verdict.decisive()?.batch);
         let looked = verdict.looked_to;
+        let last = verdict.contexts.last()?.1;
         let says = match verdict.contexts.as_slice() {
-            [] => return None,
-            [(1, to)] if *to == looked => format!("every context up to {looked}, the longest looked at"),
-            all => ranges(all),
+            [(1, to)] if *to == looked => {
+                format!("at {batch} it pays at every context up to {looked}, the longest looked at")
+            }
+            all => {
+                let room = if verdict.crowded_beyond { " (memory ends there)" } else { "" };
+                format!("at {batch} it pays at context {}{room}", ranges(all))
+            }
         };
         let same = if self.candidate(verdict.candidate?).drafter.acceptance.depends_on_context() {
             ""
         } else {
-            ", drafts being accepted as often in all of them"
+            ", if acceptance is the same in all of them"
         };
-        let room = if verdict.crowded_beyond { ", beyond which so many sequences do not run" } else { "" };
-        Some(format!("at {} it pays at {says}{room}{same}", self.batch_name(batch)))
+        let measured = self.measured().filter(|(_, context)| last > *context);
+        let measured = measured
+            .map_or_else(String::new, |(_, context)| format!("; measurements behind the price end at {context}"));
+        Some(format!("{says}{same}{measured}"))
     }
 
+    /// How many sequences run, with the drafter and without.
     pub(super) fn memory(&self) -> Option<String> {
-        let along = &self.decision.lines[self.case.context][self.case.verdict.candidate?];
-        let longest = along.schedule.iter().map(|span| span.what).max()?;
-        let with = along.here.length(longest).map_or(along.here.resident, |length| length.capacity);
+        let along = self.along()?;
+        let k = self.k()?;
+        let with = along.here.length(k)?.capacity;
         let told = |of: &Capacity| {
             let tokens =
                 of.kv_tokens.map_or_else(String::new, |tokens| format!(" ({} KV tokens)", thousands(tokens as f64)));
             of.running.map(|running| format!("{}{tokens}", counted(running, "sequence")))
         };
         let (with, without) = (told(&with)?, told(&along.here.alone)?);
-        Some(format!("at most {with} run with {}, {without} without it", self.drafter()))
+        Some(format!("room for {with} with {} at k = {k}, {without} without it", self.drafter()))
     }
 
+    /// What memory that is full makes of it.
     pub(super) fn full(&self) -> Option<String> {
         let full = self.case.verdict.full?;
         let loss = match full.loses_from {
-            Some(from) => format!(": a LOSS from {from} sequences on, of which fewer run beside the drafter"),
+            Some(from) => format!(", a LOSS: off once {from} sequences or more want to run"),
             None => String::new(),
         };
         Some(format!(
-            "{} tokens/s with k = {} and {} running, {} plainly with {}: {}{loss}",
-            thousands(full.speculative),
+            "{} with memory full: {} with k = {} give {} tokens/s, {} plain ones {}{loss}",
+            times(full.ratio()),
+            counted(full.batch, "sequence"),
             full.k,
-            full.batch,
-            thousands(full.plain),
+            thousands(full.speculative),
             full.plain_batch,
-            times(full.ratio())
+            thousands(full.plain),
         ))
     }
 }

@@ -27,7 +27,7 @@ impl Seen<'_, '_, '_> {
         let drafters = self.case.members.iter().map(|&member| self.candidate(member).drafter.label.as_str());
         let names: Vec<&str> = std::iter::once("batch").chain(drafters).collect();
         let mut rows = headed(&names, style);
-        let (mut carried, mut crowded, mut off) = (false, false, false);
+        let (mut carried, mut crowded, mut off, mut unvalidated) = (false, false, false, false);
         for row in self.case.rows.iter().filter(|row| self.planned.shown.contains(&row.batch)) {
             let best = winner(&row.rivals);
             let mut line = vec![row.batch.to_string()];
@@ -36,16 +36,24 @@ impl Seen<'_, '_, '_> {
                 line.push(match rival.best {
                     None => {
                         crowded = true;
-                        "! ".to_owned()
+                        "!  ".to_owned()
                     }
                     Some(choice) if choice.speedup <= 1.0 => {
                         off = true;
-                        format!("off ({}) ", times(choice.speedup))
+                        format!("off ({})  ", times(choice.speedup))
                     }
                     Some(choice) => {
                         let known = here.length(choice.k).and_then(|length| length.known.note());
                         carried |= known.is_some();
-                        let mark = if known.is_some() { "~" } else { " " };
+                        let is_unvalidated =
+                            self.decision.setting.is_unvalidated(Some(here.candidate.drafter), row.batch, here.context);
+                        unvalidated |= is_unvalidated;
+                        let mark = match (known.is_some(), is_unvalidated) {
+                            (true, true) => "~?",
+                            (true, false) => "~ ",
+                            (false, true) => "? ",
+                            (false, false) => "  ",
+                        };
                         let star = if best == Some(at) && row.rivals.len() > 1 { "*" } else { "" };
                         format!("{star}k={} {}{mark}", choice.k, times(choice.speedup))
                     }
@@ -56,6 +64,7 @@ impl Seen<'_, '_, '_> {
         let notes = [
             (self.case.members.len() > 1, "*: the best drafter of the row"),
             (carried, "~: tokens per pass carried over from another k or context"),
+            (unvalidated, "?: no published measurement of such hardware, drafter, batch or context stands behind it"),
             (off, "off: no draft length gains; in brackets the best there is"),
             (crowded, "!: so many sequences do not run with any draft length"),
         ];
@@ -71,7 +80,7 @@ impl Seen<'_, '_, '_> {
         if row.rivals.len() < 2 {
             return None;
         }
-        let names = ["drafter", "k", "speedup", "tokens per pass", "level with the next at", "alpha for that"];
+        let names = ["drafter", "k", "speedup", "tokens per pass", "best from", "alpha for that"];
         let mut rows = headed(&names, style);
         for (place, rival) in row.rivals.iter().enumerate() {
             let label = self.candidate(self.case.members[place]).drafter.label.clone();
@@ -93,7 +102,7 @@ impl Seen<'_, '_, '_> {
         }
         let title = format!("Drafters at {}", self.batch_name(at.batch));
         let notes = vec![
-            "level with the next: tokens per pass, at this k, at which it equals the best of the others or plain decoding"
+            "best from: tokens per pass, at this k, from which on it beats the others and plain decoding; alpha: as if every draft had the same chance"
                 .to_owned(),
         ];
         Some(composed(&title, &rows, notes, style))
@@ -134,6 +143,9 @@ impl Seen<'_, '_, '_> {
             "pays at batch: where it is faster than plain decoding, up to {}{room}; kept at all loses: on average against the best of each batch",
             along.last
         )];
+        let looked_up = "to pay: with fewer accepted drafts fewer sequences propose, and verification is narrower";
+        let notes =
+            if along.here.candidate.setup.looks_up() { [notes, vec![looked_up.to_owned()]].concat() } else { notes };
         Some(composed(&title, &rows, notes, style))
     }
 
@@ -191,7 +203,8 @@ impl Seen<'_, '_, '_> {
             rows.add_row(line(name, full.batch, kv, full.speculative, devices, ratio));
         }
         let mut notes = vec![
-            "each with as many sequences as it runs; absolute times at high concurrency are read 25 to 50 % low, ratios hold"
+            "each with as many sequences as it runs; served steps at high concurrency took up to twice as long as priced: tokens/s are too high and \
+             GPUs too few, ratios hold"
                 .to_owned(),
         ];
         notes.extend(planned.price.as_ref().map(|price| match &price.dated {
@@ -201,6 +214,9 @@ impl Seen<'_, '_, '_> {
                 price.usd
             ),
         }));
+        if planned.price.is_none() {
+            notes.push("what a GPU costs is not known: --price takes it".to_owned());
+        }
         notes.extend(planned.rate.map(|rate| format!("whole replicas for {} tokens/s in all", thousands(rate))));
         any.then(|| composed("Memory full", &rows, notes, style))
     }
@@ -217,7 +233,7 @@ impl Seen<'_, '_, '_> {
         let whole_off = format!("{output} plainly");
         let names = ["batch", "k", "ms per token", "plainly", "tokens/s a user", "plainly", &whole, &whole_off];
         let mut rows = headed(&names, style);
-        let batches: Vec<u64> = verdict.at.iter().filter(|at| at.running == at.batch).map(|at| at.batch).collect();
+        let batches: Vec<u64> = verdict.at.iter().filter(|at| at.running > 0).map(|at| at.running).collect();
         for batch in batches {
             let on = speculative(here, std::iter::once(batch));
             let off = plain(&here.candidate.setup, here.context, std::iter::once(batch));

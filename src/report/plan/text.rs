@@ -6,6 +6,8 @@ use crate::report::table::{Style, composed, right, table};
 
 /// Cases told in full; of more the rest are a table.
 const MOST_WHOLE: usize = 4;
+/// Characters of a line.
+const WIDTH: usize = 120;
 /// Rows of that table.
 const MOST_ROWS: usize = 40;
 
@@ -49,7 +51,7 @@ fn verdict(seen: &Seen<'_, '_, '_>, style: Style) -> String {
         Style::Markdown if line.about == "answer" => format!("**{}**", line.says),
         Style::Markdown => format!("- {}: {}", line.about, line.says),
         _ if line.about == "answer" => format!("  {}", line.says),
-        _ => format!("    {:width$}  {}", line.about, line.says),
+        _ => format!("    {:width$}  {}", line.about, wrapped(&line.says, width + 6)),
     };
     let mut all = vec![title(&seen.heading(), style)];
     if style == Style::Markdown {
@@ -62,6 +64,22 @@ fn verdict(seen: &Seen<'_, '_, '_>, style: Style) -> String {
         }
     }
     all.join("\n")
+}
+
+/// A text in lines of at most so many characters, the later ones under the first.
+fn wrapped(text: &str, indent: usize) -> String {
+    let room = WIDTH.saturating_sub(indent).max(40);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join(&format!("\n{}", " ".repeat(indent)))
 }
 
 /// One line for each case.
