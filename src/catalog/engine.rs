@@ -1,5 +1,6 @@
 //! `engines/<id>.toml` into an [`Engine`].
 
+use crate::catalog::lookup::is_id;
 use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
@@ -71,7 +72,12 @@ fn dispute(node: &Node, problems: &mut Problems) -> Option<Dispute> {
     let mut fields = Fields::open(node, &Keys::all(&["engine", "drafters"]), problems)?;
     let engine = fields.required("engine", text);
     let drafters = fields.optional("drafters", |node, problems| one_or_many(node, problems, word::<DrafterKind>));
-    Some(Dispute { engine: engine?, drafters: drafters?.unwrap_or_default() })
+    let engine = engine?;
+    if !is_id(&engine) {
+        let found = Diagnostic::error("bad-id", format!("`{}.engine` is no id", node.path)).at(&node.place);
+        return problems.report(found.hint("an id of the catalog, such as \"sglang-host-bound\""));
+    }
+    Some(Dispute { engine, drafters: drafters?.unwrap_or_default() })
 }
 
 fn form(node: &Node, problems: &mut Problems) -> Option<Form> {

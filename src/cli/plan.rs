@@ -26,6 +26,7 @@ use crate::plan::candidate::Candidate;
 use crate::plan::decision::{Asked, decide, members};
 use crate::plan::draws::NoDraws;
 use crate::plan::setting::Setting;
+use crate::plan::spans::DENSE;
 use crate::plan::yields::acceptances;
 use crate::report::chart::{self, plan as charts};
 use crate::report::manifest::manifest;
@@ -35,6 +36,8 @@ use crate::report::trust;
 use crate::sweep::grid::GridError;
 use crate::words::{Format, Kind};
 
+/// Longer drafts are a mistake.
+const LONGEST_DRAFT: u64 = 1024;
 /// Rows of the CSV beyond this are a mistake.
 const MOST_ROWS: u64 = 1_000_000;
 /// Draws times points beyond this take a gigabyte.
@@ -46,7 +49,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<(), Error> {
     let scenario = narrowed(args, &loaded)?;
     let k_max = args.k_max.unwrap_or_else(|| scenario.axes.k().iter().max().unwrap_or(0));
     check_size(args, &loaded, &scenario, k_max)?;
-    let disputes = disputes(args, &scenario)?;
+    let disputes = disputes(args, &loaded, &scenario)?;
     let stop = stop_on_signal()?;
     let results = match args.emit {
         Some(_) => None,
@@ -143,13 +146,22 @@ fn candidates<'s>(scenario: &'s Scenario, loaded: &Loaded, k_max: u64) -> Result
 /// Refuses what would take too long or too much memory, before anything is made for it.
 fn check_size(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, k_max: u64) -> Result<(), Error> {
     let draws = args.samples.unwrap_or(scenario.uncertainty.samples);
+    if k_max > LONGEST_DRAFT {
+        let message = format!("drafts of {k_max} tokens are longer than {LONGEST_DRAFT}");
+        let found = Diagnostic::error("out-of-range", message).at(loaded.place(&["sweep.k"]));
+        return Err(Error::Input(vec![found.hint("no engine drafts that many: --k-max or sweep.k take fewer")]));
+    }
     let settings = Setting::all(scenario).count() as f64;
     let axes = &scenario.axes;
     let contexts = args.context.map_or(axes.context().len(), |_| 1) as f64;
     let lines: f64 = scenario.drafters.iter().map(|drafter| acceptances(drafter) as f64).sum();
     let lengths = scenario.drafters.iter().map(|drafter| drafter.longest.unwrap_or(k_max).min(k_max)).max();
-    let points = settings * contexts * lines * axes.batch().len() as f64 * (lengths.unwrap_or(0) + 1) as f64;
-    let rows = settings * contexts * lines * axes.batch().len() as f64;
+    let cases = settings * contexts * lines;
+    let rows = cases * axes.batch().len() as f64;
+    // Every batch up to the largest that runs is looked at, and contexts for each case.
+    let looked =
+        axes.batch().iter().max().unwrap_or(1).min(DENSE) as f64 + axes.batch().len() as f64 + DENSE as f64 / 4.0;
+    let points = cases * looked * (lengths.unwrap_or(0) + 1) as f64;
     let drawn = settings * contexts * lines * MOST_COUNTED as f64 * draws as f64;
     if drawn > MOST_DRAWN {
         let message = format!("{draws} draws at {:.0} points are more than {MOST_DRAWN:.0e}", drawn / draws as f64);
@@ -158,7 +170,7 @@ fn check_size(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, k_max: u64)
     }
     if points > args.max_points as f64 || rows > MOST_ROWS as f64 {
         let message = format!(
-            "this plan has {points:.1e} points in {rows:.1e} rows, more than {} or {MOST_ROWS}",
+            "this plan has {points:.1e} points in {rows:.1e} rows, more than the {} points of --max-points or {MOST_ROWS} rows",
             args.max_points
         );
         let found = Diagnostic::error("too-many-points", message).at(&loaded.longest_axis);
@@ -169,11 +181,17 @@ fn check_size(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, k_max: u64)
 }
 
 /// The profiles that contradict an engine of the study.
-fn disputes(args: &PlanArgs, scenario: &Scenario) -> Result<Vec<(Dispute, Engine)>, Error> {
+fn disputes(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario) -> Result<Vec<(Dispute, Engine)>, Error> {
     let search = SearchPath::new(catalog_folder(args.common.catalog.as_deref())?);
     let mut all = Vec::new();
     for dispute in scenario.engines.iter().flat_map(|engine| &engine.disputed_by) {
-        if let (Entry::Engine(engine), _) = entry(&search, Kind::Engines, &dispute.engine).map_err(Error::Input)? {
+        let found = entry(&search, Kind::Engines, &dispute.engine).map_err(|found| {
+            let message = format!("an engine of this study is disputed by `{}`, which cannot be had", dispute.engine);
+            let named = Diagnostic::error("unknown-id", message).at(loaded.place(&["engine"]));
+            let hint = "name an engine of the catalog under disputed_by in its file, or leave that out";
+            Error::Input([vec![named.hint(hint)], found].concat())
+        })?;
+        if let (Entry::Engine(engine), _) = found {
             all.push((dispute.clone(), *engine));
         }
     }

@@ -35,7 +35,8 @@ pub struct Along<'c, 's> {
 /// mean            = sum of loss / batch  /  sum of 1 / batch
 /// ```
 ///
-/// over the batches at which it runs: each doubling of the batch counts alike.
+/// over the batches that are asked about: each doubling of the batch counts alike. Of more sequences than run with it the others wait:
+/// there the speedup is that of its throughput over that of plain decoding of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fixed {
     /// The draft length.
@@ -91,6 +92,8 @@ impl<'c, 's> Along<'c, 's> {
             .iter()
             .map(|length| Losses { k: length.k, weight: 0.0, sum: 0.0, worst: (f64::NEG_INFINITY, 1) })
             .collect();
+        // Tokens per second of one rank where as many run as can.
+        let crowded: Vec<f64> = here.lengths.iter().map(|length| at_most(&here, length)).collect();
         let mut looked = Vec::new();
         let mut gains: Vec<Vec<(u64, bool)>> = vec![Vec::new(); here.lengths.len()];
         for batch in every(1, last) {
@@ -108,9 +111,10 @@ impl<'c, 's> Along<'c, 's> {
                     best = Choice { k: length.k, speedup };
                 }
             }
-            for (losses, speedup) in losses.iter_mut().zip(speedups).filter(|_| asked.contains(&batch)) {
-                if let Some(speedup) = speedup {
-                    losses.add(batch, speedup, best.speedup);
+            if asked.contains(&batch) {
+                let plain = batch as f64 / place.plain.seconds().get();
+                for ((losses, speedup), most) in losses.iter_mut().zip(speedups).zip(&crowded) {
+                    losses.add(batch, speedup.unwrap_or(most / plain), best.speedup);
                 }
             }
             looked.push((batch, best.k));
@@ -141,6 +145,15 @@ impl<'c, 's> Along<'c, 's> {
     #[must_use]
     pub fn steady(&self) -> Option<&Fixed> {
         self.fixed.iter().reduce(|best, next| if next.mean < best.mean { next } else { best })
+    }
+}
+
+/// Tokens per second with as many sequences as run with a draft length; without end where nothing limits them.
+fn at_most(here: &Here<'_, '_>, length: &Length) -> f64 {
+    match length.capacity.running {
+        None => f64::INFINITY,
+        Some(0) => 0.0,
+        Some(most) => most as f64 * length.tokens / here.at(most).round(length).seconds().get(),
     }
 }
 

@@ -72,8 +72,12 @@ struct Drawn {
     constants: f64,
     /// With the drawn one.
     speedup: f64,
+    /// Its tokens per pass: a round takes no less than a plain step, so that no more is gained.
+    most: f64,
     /// The best length above 0 with its speedup.
     best: Choice,
+    /// Its tokens per pass.
+    best_most: f64,
     model: f64,
 }
 
@@ -206,13 +210,17 @@ fn at_point(setup: &Setup<'_>, here: &Here<'_, '_>, point: &Point, factor: f64, 
         let round = round(setup, &plain, batch, context, k, setup.proposing_share(tokens, k));
         speedup(tokens, plain.seconds(), round.seconds())
     };
-    let drawn = |length: &Length| gain(length.k, accepted(length, factor));
+    let drawn = |length: &Length| {
+        let tokens = accepted(length, factor);
+        (length.k, gain(length.k, tokens), tokens)
+    };
     let own = here.length(point.k);
-    let (constants, own_speedup) = own.map_or((1.0, 1.0), |length| (gain(length.k, length.tokens), drawn(length)));
-    let run = here.lengths.iter().filter(|length| length.runs(point.batch));
-    let choices = run.map(|length| Choice { k: length.k, speedup: drawn(length) });
-    let best = choices.reduce(|best, next| if next.speedup > best.speedup { next } else { best });
-    Drawn { constants, speedup: own_speedup, best: best.unwrap_or(Choice { k: 0, speedup: 1.0 }), model }
+    let constants = own.map_or(1.0, |length| gain(length.k, length.tokens));
+    let (_, own_speedup, most) = own.map_or((0, 1.0, 1.0), drawn);
+    let run = here.lengths.iter().filter(|length| length.runs(point.batch)).map(drawn);
+    let best = run.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let (k, best_speedup, best_most) = best.unwrap_or((0, 1.0, 1.0));
+    Drawn { constants, speedup: own_speedup, most, best: Choice { k, speedup: best_speedup }, best_most, model }
 }
 
 /// Tokens per pass if drafts are accepted so many times as often as stated: at most all are.
@@ -223,9 +231,10 @@ pub fn accepted(length: &Length, factor: f64) -> f64 {
 
 fn summed(point: Point, drawn: &[Drawn], misfit: Misfit) -> Sure {
     let rest = misfit.beyond(variance(drawn.iter().map(|one| one.constants.ln())));
-    let mut speedups: Vec<f64> = drawn.iter().map(|one| point.scale * one.speedup * rest.factor(one.model)).collect();
+    let of = |one: &Drawn, speedup: f64, most: f64| point.scale * (speedup * rest.factor(one.model)).min(most);
+    let mut speedups: Vec<f64> = drawn.iter().map(|one| of(one, one.speedup, one.most)).collect();
     let gains = speedups.iter().filter(|speedup| **speedup > 1.0).count() as f64 / speedups.len().max(1) as f64;
-    let best = |one: &Drawn| if point.scale * one.best.speedup * rest.factor(one.model) > 1.0 { one.best.k } else { 0 };
+    let best = |one: &Drawn| if of(one, one.best.speedup, one.best_most) > 1.0 { one.best.k } else { 0 };
     let mut lengths: Vec<u64> = drawn.iter().map(best).collect();
     speedups.sort_by(f64::total_cmp);
     lengths.sort_unstable();

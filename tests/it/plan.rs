@@ -141,7 +141,7 @@ fn what_cannot_run_is_never_recommended() {
     assert_eq!(verdict["memory"]["with_drafter"]["sequences"], 0);
     assert!(number(&verdict["memory"]["without_drafter"]["sequences"]) >= 1.0);
     let says = verdict["words"][0]["says"].as_str().unwrap();
-    assert!(says.contains("no sequence runs beside llama-1b"), "{says}");
+    assert!(says.contains("no sequence runs with drafts of llama-1b: it leaves no room for KV cache"), "{says}");
 }
 
 /// A drafter that takes so much memory that plain decoding of more sequences is faster: a win at equal batch, a loss at equal
@@ -294,6 +294,43 @@ fn wrong_flags_are_told() {
     refused(&["--drafter", "llama-1"], "did you mean \"llama-1b\"?");
     refused(&["--emit", "vllm", "--format", "json"], "cannot be used with");
     refused(&["--samples", "5"], "100");
+    refused(&["--emit", "vllm", "--write", "json"], "cannot be used with");
+}
+
+/// What stops sequences is named, be it memory or a limit.
+#[test]
+fn what_stops_sequences_is_named() {
+    let folder = folder();
+    let says = |limit: &str| {
+        let document =
+            planned(folder.path(), &["--scenario", "llama-8b-drafters", "--drafter", "llama-1b", "--set", limit]);
+        document["verdicts"][0]["words"][0]["says"].as_str().unwrap().to_owned()
+    };
+    assert!(says("limits.max_model_len=1025").ends_with("context and drafts exceed max_model_len"));
+    assert!(says("limits.max_num_batched_tokens=1").ends_with("max_num_batched_tokens does not allow it"));
+}
+
+/// A drafter on a device of its own gains for each GPU less than at equal batch, and no engine's form says that it is apart.
+#[test]
+fn a_drafter_apart_is_counted_for_each_gpu() {
+    let folder = folder();
+    let all = ["--scenario", "llama-8b-drafters", "--drafter", "llama-1b", "--set", "drafters.llama-1b.overlap=true"];
+    let document = planned(folder.path(), &all);
+    let says = document["verdicts"][0]["words"][0]["says"].as_str().unwrap().to_owned();
+    assert!(says.contains("for each GPU, its own counted"), "{says}");
+    assert_eq!(run(folder.path(), &[&["plan"], &all[..], &["--emit", "vllm"]].concat()).code, 2);
+}
+
+/// The worst of a draft length that is kept counts batches of which it lets fewer run.
+#[test]
+fn a_draft_length_that_lets_fewer_run_loses_what_they_would_bring() {
+    let folder = folder();
+    let all = ["--scenario", "llama-8b-drafters", "--drafter", "block", "--set", "limits.max_num_batched_tokens=512"];
+    let document = planned(folder.path(), &all);
+    let fixed = rows(&document["verdicts"][0], "fixed_k").iter().find(|fixed| fixed["k"] == 5).unwrap().clone();
+    // 85 of 128 run: 6 x 85 = 510 tokens.
+    assert_eq!(fixed["worst_at_batch"], 128);
+    assert!(number(&fixed["worst_loss"]) > 0.15, "{fixed}");
 }
 
 #[test]
@@ -311,6 +348,9 @@ fn too_large_a_plan_is_refused_before_it_starts() {
     let ran = run(folder.path(), &large);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("too-many-points"), "{}", ran.stderr);
+    let long = run(folder.path(), &["plan", "--k-max", "100000"]);
+    assert_eq!(long.code, 3);
+    assert!(long.stderr.contains("no engine drafts that many"), "{}", long.stderr);
 }
 
 /// What people read, as a whole.

@@ -118,32 +118,41 @@ fn study(changes: &[&str]) -> Loaded {
 }
 
 /// Measured over predicted speedups of the built-in measurements with an ideal engine, as `validate` has them.
+fn off_by(roofline: &str, class: &str) -> [f64; 3] {
+    let folder = folder();
+    let set = format!("roofline={roofline}");
+    let all = ["validate", "--engine", "ideal", "--set", &set, "--format", "csv", "--write", "none", "--quiet"];
+    let printed = run_well(folder.path(), &all).stdout;
+    let mut reader = csv::Reader::from_reader(printed.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let priced = rows.iter().filter(|row| row["class"] == class && !row["predicted"].is_empty());
+    let number = |row: &BTreeMap<String, String>, of: &str| row[of].parse::<f64>().unwrap();
+    let ratios: Vec<f64> = priced.map(|row| number(row, "measured") / number(row, "predicted")).collect();
+    [0.05, 0.5, 0.95].map(|share| quantile(&ratios, share))
+}
+
+/// Dense targets by each form; of mixtures the lower end of the form that flatters and the upper end of the one that does the
+/// reverse.
 #[test]
 fn ideal_engines_are_off_as_published_measurements_say() {
-    let folder = folder();
-    for (roofline, of) in [("aggregate", Roofline::Aggregate), ("per_op", Roofline::PerOp)] {
-        let set = format!("roofline={roofline}");
-        let all = ["validate", "--engine", "ideal", "--set", &set, "--format", "csv", "--write", "none", "--quiet"];
-        let printed = run_well(folder.path(), &all).stdout;
-        let mut reader = csv::Reader::from_reader(printed.as_bytes());
-        let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
-        for (class, target) in [("dense", "llama-3.1-8b"), ("moe", "qwen3-30b-a3b")] {
-            let priced = rows.iter().filter(|row| row["class"] == class && !row["predicted"].is_empty());
-            let number = |row: &BTreeMap<String, String>, of: &str| row[of].parse::<f64>().unwrap();
-            let ratios: Vec<f64> = priced.map(|row| number(row, "measured") / number(row, "predicted")).collect();
-            let loaded = study(&[
-                "engine=\"ideal\"",
-                &format!("target=\"{target}\""),
-                "drafters={ a = { ngram = {}, acceptance = { iid = { alpha = 0.5 } } } }",
-            ]);
-            let scenario = &loaded.scenario;
-            let found =
-                misfit(&scenario.engines[0], of, &scenario.hardware[0], &scenario.targets[0], &scenario.drafters[0]);
-            for (got, share) in [(found.low, 0.05), (found.middle, 0.5), (found.high, 0.95)] {
-                let due = quantile(&ratios, share);
-                assert!((got - due).abs() < 0.0051 * due.max(1.0), "{roofline}, {class}, {share}: {got}, not {due}");
-            }
-        }
+    let of = |roofline: Roofline, target: &str| {
+        let drafter = "drafters={ a = { ngram = {}, acceptance = { iid = { alpha = 0.5 } } } }";
+        let loaded = study(&["engine=\"ideal\"", &format!("target=\"{target}\""), drafter]);
+        let scenario = &loaded.scenario;
+        let found =
+            misfit(&scenario.engines[0], roofline, &scenario.hardware[0], &scenario.targets[0], &scenario.drafters[0]);
+        [found.low, found.middle, found.high]
+    };
+    let near = |got: [f64; 3], due: [f64; 3]| {
+        let off = got.iter().zip(due).all(|(got, due)| (got - due).abs() < 0.0051 * due.max(1.0));
+        assert!(off, "{got:?}, not {due:?}");
+    };
+    near(of(Roofline::Aggregate, "llama-3.1-8b"), off_by("aggregate", "dense"));
+    near(of(Roofline::PerOp, "llama-3.1-8b"), off_by("per_op", "dense"));
+    let (flattering, strict) = (off_by("aggregate", "moe"), off_by("per_op", "moe"));
+    assert!(flattering[1] < 1.0 && strict[1] > 1.0);
+    for roofline in [Roofline::Aggregate, Roofline::PerOp] {
+        near(of(roofline, "qwen3-30b-a3b"), [flattering[0], 1.0, strict[2]]);
     }
 }
 
@@ -155,7 +164,7 @@ fn draws_have_the_quantiles_that_they_are_made_of() {
     let at = |uncounted: f64| {
         let loaded = study(&[
             "engine=\"ideal\"",
-            "drafters={ d = { eagle = { version = 3 }, acceptance = { iid = { alpha = 0.7 } } } }",
+            "drafters={ d = { constant = { cost_ratio = 0.3 }, acceptance = { iid = { alpha = 0.7 } } } }",
         ]);
         let setting = Setting::all(&loaded.scenario).next().unwrap();
         let candidates = Candidate::all(setting, 1).unwrap();
@@ -189,6 +198,35 @@ fn draws_have_the_quantiles_that_they_are_made_of() {
     let due = [speedup * 0.839 * (-below).exp(), speedup * 0.839 * above.exp()];
     for (got, due) in [wide.low, wide.high].into_iter().zip(due) {
         assert!((got / due - 1.0).abs() < 0.03, "{got}, not {due}");
+    }
+}
+
+/// A round takes no less than a plain step, so that no draw gains more than its tokens per pass; drafts that are never accepted never
+/// gain.
+#[test]
+fn no_draw_gains_more_than_its_tokens() {
+    let folder = folder();
+    let of = |target: &str, alpha: f64, k: u64| {
+        let drafters = format!(
+            "drafters={{ d = {{ constant = {{ cost_ratio = 0 }}, acceptance = {{ iid = {{ alpha = {alpha} }}, spread = [1, 1] }} }} }}"
+        );
+        let (target, k) = (format!("target=\"{target}\""), format!("sweep.k=[{k}]"));
+        let all = ["plan", "--scenario", "llama-8b-drafters", "--set", &drafters, "--set", &target, "--set", &k];
+        let rest = ["--write", "none", "--format", "json", "--quiet"];
+        let document: serde_json::Value =
+            serde_json::from_str(&run_well(folder.path(), &[&all[..], &rest].concat()).stdout).unwrap();
+        document["verdicts"][0].clone()
+    };
+    let sure = of("llama-3.1-8b", 1.0, 4);
+    for at in sure["at"].as_array().unwrap() {
+        assert!(at["high"].as_f64().unwrap() <= 5.0 && at["speedup"].as_f64().unwrap() > 2.0, "{at}");
+    }
+    for target in ["llama-3.1-8b", "qwen3-30b-a3b"] {
+        let never = of(target, 0.0, 2);
+        assert_eq!(never["answer"], "don't enable");
+        for at in never["at"].as_array().unwrap() {
+            assert_eq!(at["chance_of_gain"].as_f64(), Some(0.0), "{at}");
+        }
     }
 }
 

@@ -101,10 +101,12 @@ fn study(random: &mut Random) -> String {
         text,
         "[sweep]\nbatch = {{ from = 1, to = {last}, step = 1 }}\nk = {{ from = 1, to = {most}, step = 1 }}\ncontext = [{context}]"
     );
-    match random.below(5) {
-        0 => text += "[limits]\nmax_num_seqs = 24\n",
-        1 => text += "[limits]\nmax_num_batched_tokens = 96\n",
-        2 => text += "[limits]\ncapture_sizes = { from = 8, to = 96, step = 8 }\n",
+    // Without one, every batch that memory holds would be looked at, thousands of small models.
+    let _ =
+        writeln!(text, "[limits]\nmax_num_seqs = {}", if random.below(5) == 0 { 24 } else { last + random.below(20) });
+    match random.below(4) {
+        0 => text += "max_num_batched_tokens = 96\n",
+        1 => text += "capture_sizes = { from = 8, to = 96, step = 8 }\n",
         _ => {}
     }
     text
@@ -214,18 +216,22 @@ fn break_even_is(of: &specplan::plan::rivals::BreakEven, row: &Row<'_>, along: &
     }
 }
 
-/// The loss of a draft length that is kept, point by point.
+/// The loss of a draft length that is kept, point by point; where more are there than run with it, as many as run do.
 fn fixed_is(along: &Along<'_, '_>, by_batch: &[Vec<Row<'_>>]) {
+    let resident = along.here.resident.running.unwrap_or(u64::MAX);
+    let tokens_per_s = |row: &Row<'_>| row.batch as f64 * row.tokens_per_pass / row.round().get();
     for fixed in &along.fixed {
+        let crowded = by_batch.iter().flatten().rfind(|row| row.k == fixed.k && runs(row));
+        let crowded = crowded.map_or(0.0, tokens_per_s);
         let (mut sum, mut weight, mut worst) = (0.0, 0.0, f64::NEG_INFINITY);
-        for rows in by_batch {
+        for rows in by_batch.iter().filter(|rows| rows[0].batch <= resident) {
             let row = rows.iter().find(|row| row.k == fixed.k).unwrap();
-            if runs(row) {
-                let loss = 1.0 - row.speedup() / best(rows).1;
-                sum += loss / row.batch as f64;
-                weight += 1.0 / row.batch as f64;
-                worst = f64::max(worst, loss);
-            }
+            let plain = row.batch as f64 / row.base_step.get();
+            let speedup = if runs(row) { row.speedup() } else { crowded / plain };
+            let loss = 1.0 - speedup / best(rows).1;
+            sum += loss / row.batch as f64;
+            weight += 1.0 / row.batch as f64;
+            worst = f64::max(worst, loss);
         }
         assert!((fixed.mean - sum / weight).abs() < 1e-9 && (fixed.worst - worst).abs() < 1e-12, "k = {}", fixed.k);
     }

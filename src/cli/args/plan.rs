@@ -50,10 +50,10 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", default_value = "512", value_parser = RangedU64ValueParser::<u64>::new().range(1..=20_000), allow_negative_numbers = true)]
     pub output_tokens: u64,
     /// Print draft lengths by batch in the form that an engine takes, and nothing else.
-    #[arg(long, value_name = "FORM", conflicts_with = "format")]
+    #[arg(long, value_name = "FORM", conflicts_with_all = ["format", "write"])]
     pub emit: Option<ScheduleForm>,
     /// Refuse larger plans, in points of batch, context, k and acceptance.
-    #[arg(long, value_name = "N", default_value = "200000000", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "100000000", allow_negative_numbers = true)]
     pub max_points: u64,
     /// Where results go.
     #[command(flatten)]
@@ -108,7 +108,7 @@ fn load(text: &str) -> Result<Load, String> {
 
 fn above_zero(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
-        _ => Err("a number above 0 is due".to_owned()),
+        Ok(number) if number > 0.0 && number <= 1e12 => Ok(number),
+        _ => Err("a number above 0 is due, at most 1e12".to_owned()),
     }
 }

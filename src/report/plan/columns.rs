@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::plan::breakeven::alpha_to_pay;
+use crate::plan::candidate::runs;
 use crate::plan::decision::Row;
+use crate::plan::limits::beyond;
 use crate::plan::rivals::{Rival, break_even, winner};
 use crate::report::csv::table;
 use crate::report::plan::{Planned, Seen};
@@ -107,7 +109,7 @@ fn cells(seen: &Seen<'_, '_, '_>, row: &Row, at: usize, member: usize) -> Vec<Va
     let place = here.at(row.batch);
     let plain = place.plain.seconds().get();
     let all = (setup.ranks() * row.batch) as f64;
-    let base_runs = crate::plan::candidate::runs(&here.alone, row.batch);
+    let base_runs = runs(&here.alone, row.batch);
     let per_token = best.map(|best| plain / best.speedup);
     let sure = (seen.case.verdict.candidate == Some(member))
         .then(|| seen.case.verdict.at.iter().find(|one| one.batch == row.batch))
@@ -127,7 +129,7 @@ fn cells(seen: &Seen<'_, '_, '_>, row: &Row, at: usize, member: usize) -> Vec<Va
         (all / plain).into(),
         per_token.map(|seconds| all / seconds).into(),
         base_runs.into(),
-        best.is_some().into(),
+        (best.is_some() || here.lengths.is_empty() && runs(&here.resident, row.batch)).into(),
         drawn.map(|sure| sure.low).into(),
         drawn.map(|sure| sure.high).into(),
         drawn.map(|sure| sure.gains).into(),
@@ -144,8 +146,8 @@ fn notes(seen: &Seen<'_, '_, '_>, member: usize, batch: u64, k: Option<u64>) -> 
     let length = k.and_then(|k| here.length(k));
     let known = length.and_then(|length| length.known.note());
     let unvalidated = k.is_some() && seen.decision.setting.is_unvalidated(drafter, batch, here.context);
-    let beyond = k.map(|k| crate::plan::limits::beyond(&here.candidate.setup, batch, here.context, k));
-    let limits = beyond.into_iter().flat_map(|beyond| beyond.limits().map(|(word, _)| word).collect::<Vec<_>>());
+    let passed = k.map(|k| beyond(&here.candidate.setup, batch, here.context, k));
+    let limits = passed.into_iter().flat_map(|beyond| beyond.limits().map(|(word, _)| word).collect::<Vec<_>>());
     known.into_iter().chain(unvalidated.then_some("unvalidated")).chain(limits).collect()
 }
 

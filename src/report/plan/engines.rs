@@ -26,6 +26,10 @@ fn head_of(source: &DraftSource) -> Option<HeadKind> {
 }
 
 fn names(drafter: &Drafter, of: [Option<&'static str>; 7]) -> Option<Names> {
+    if drafter.overlap {
+        // No engine's form says that drafts are made elsewhere meanwhile.
+        return None;
+    }
     let [eagle, eagle3, mtp, block, model, ngram, suffix] = of;
     let (method, is_apart) = match (drafter.source.kind(), head_of(&drafter.source)) {
         (DrafterKind::Eagle, Some(HeadKind::Eagle3)) => (eagle3, true),

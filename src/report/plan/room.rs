@@ -61,7 +61,8 @@ impl Seen<'_, '_, '_> {
     /// Where it pays along contexts, at the batch that decides.
     pub(super) fn contexts(&self) -> Option<String> {
         let verdict = &self.case.verdict;
-        let batch = self.batch_name(verdict.decisive()?.batch);
+        let at = verdict.decisive().filter(|at| at.running == at.batch)?;
+        let batch = self.batch_name(at.batch);
         let looked = verdict.looked_to;
         let last = verdict.contexts.last()?.1;
         let says = match verdict.contexts.as_slice() {
@@ -84,6 +85,21 @@ impl Seen<'_, '_, '_> {
         Some(format!("{says}{same}{measured}"))
     }
 
+    /// From how many sequences on the drafter's memory makes a loss of what gains at equal batch.
+    pub(super) fn loses_from(&self) -> Option<u64> {
+        let full = self.case.verdict.full.filter(|full| full.batch < full.plain_batch)?;
+        let pays_to = self.along()?.windows().last()?.1;
+        full.loses_from.filter(|_| pays_to >= full.batch)
+    }
+
+    /// Throughput of each device with memory full over that without the drafter, where it has devices of its own.
+    pub(super) fn per_device(&self) -> Option<f64> {
+        let setup = &self.along()?.here.candidate.setup;
+        let own = setup.own_devices();
+        let share = setup.devices() as f64 / (setup.devices() + own) as f64;
+        self.case.verdict.full.filter(|_| own > 0).map(|full| full.ratio() * share)
+    }
+
     /// How many sequences run, with the drafter and without.
     pub(super) fn memory(&self) -> Option<String> {
         let along = self.along()?;
@@ -101,7 +117,7 @@ impl Seen<'_, '_, '_> {
     /// What memory that is full makes of it.
     pub(super) fn full(&self) -> Option<String> {
         let full = self.case.verdict.full?;
-        let loss = match full.loses_from {
+        let loss = match self.loses_from() {
             Some(from) => format!(", a LOSS: off once {from} sequences or more want to run"),
             None => String::new(),
         };

@@ -34,6 +34,7 @@ impl Seen<'_, '_, '_> {
             for (at, rival) in row.rivals.iter().enumerate() {
                 let here = &self.decision.lines[self.case.context][self.case.members[at]].here;
                 line.push(match rival.best {
+                    None if here.lengths.is_empty() => "off  ".to_owned(),
                     None => {
                         crowded = true;
                         "!  ".to_owned()
@@ -137,8 +138,9 @@ impl Seen<'_, '_, '_> {
             ]));
         }
         let title = format!("Break-even of {} at {}", self.drafter(), self.batch_name(at.batch));
-        let most = along.here.resident.running.filter(|most| *most < along.last);
-        let room = most.map_or_else(String::new, |most| format!(", of which {most} run beside the drafter"));
+        let k = self.k().unwrap_or(0);
+        let most = along.here.length(k).and_then(|length| length.capacity.running).filter(|most| *most < along.last);
+        let room = most.map_or_else(String::new, |most| format!(", of which {most} run with k = {k}"));
         let notes = vec![format!(
             "pays at batch: where it is faster than plain decoding, up to {}{room}; kept at all loses: on average against the best of each batch",
             along.last

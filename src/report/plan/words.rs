@@ -6,6 +6,7 @@ use crate::plan::verdict::{Answer, AtBatch, Stand};
 use crate::report::number::times;
 use crate::report::pick::spread;
 use crate::report::plan::Seen;
+use crate::words::Limiter;
 
 /// A fixed draft length that loses no more than this needs no schedule.
 pub(super) const WORTH_A_SCHEDULE: f64 = 0.02;
@@ -92,9 +93,11 @@ impl Seen<'_, '_, '_> {
     fn but(&self) -> String {
         let elsewhere = self.case.verdict.at.iter().filter(|at| at.stand != Stand::Pays);
         let told = elsewhere.map(|at| format!("{} {}", self.batch_name(at.batch), at.stand.as_str()));
-        let full = self.case.verdict.full.and_then(|full| full.loses_from);
+        let full = self.loses_from();
         let full = full.map(|from| format!("with memory full a LOSS: off once {from} sequences or more want to run"));
-        let but: Vec<String> = told.chain(full).collect();
+        let alone = self.per_device().filter(|ratio| *ratio < 1.0);
+        let alone = alone.map(|ratio| format!("{} for each GPU, its own counted", times(ratio)));
+        let but: Vec<String> = told.chain(full).chain(alone).collect();
         if but.is_empty() { String::new() } else { format!("; but {}", but.join(", ")) }
     }
 
@@ -135,7 +138,14 @@ impl Seen<'_, '_, '_> {
             return "none of these batches runs, even plainly".to_owned();
         }
         if verdict.at.iter().all(|at| at.k.is_none()) {
-            return format!("no sequence runs beside {}, which leaves no room for KV cache", self.drafter());
+            let why = match along.here.lengths.first().and_then(|length| length.capacity.limiter) {
+                Some(Limiter::MaxModelLen) => "context and drafts exceed max_model_len".to_owned(),
+                Some(limiter @ (Limiter::MaxNumBatchedTokens | Limiter::MaxNumSeqs)) => {
+                    format!("{limiter} does not allow it")
+                }
+                _ => "it leaves no room for KV cache".to_owned(),
+            };
+            return format!("no sequence runs with drafts of {}: {why}", self.drafter());
         }
         let drafting = verdict.at.iter().filter(|at| at.k.is_some());
         let best = drafting.reduce(|best, next| if next.speedup > best.speedup { next } else { best });
