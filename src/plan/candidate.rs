@@ -5,10 +5,9 @@ use crate::cost::pass::PassCost;
 use crate::domain::drafter::Drafter;
 use crate::plan::capacity::{Capacity, capacity};
 use crate::plan::choose::Choice;
-use crate::plan::round::{Round, plain_step, round};
+use crate::plan::round::{Round, gain, plain_step, round};
 use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
-use crate::plan::speedup::speedup;
 use crate::plan::yields::{acceptances, process_of};
 
 /// Steps in which tokens that pay are looked for where drafts are looked up.
@@ -172,7 +171,8 @@ impl Place<'_, '_, '_> {
     /// What a draft length gains.
     #[must_use]
     pub fn speedup(&self, length: &Length) -> f64 {
-        speedup(length.tokens, self.plain.seconds(), self.round(length).seconds())
+        let at = (self.batch as f64, self.here.context as f64);
+        gain(&self.here.candidate.setup, &self.plain, at, length.k, length.tokens)
     }
 
     /// Tokens per pass at which a draft length is as fast as plain decoding; none if no number up to k + 1 is.

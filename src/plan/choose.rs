@@ -1,9 +1,8 @@
 //! The best draft length.
 
 use crate::acceptance::process::Process;
-use crate::plan::round::{plain_step, round};
+use crate::plan::round::{gain, plain_step};
 use crate::plan::setup::Setup;
-use crate::plan::speedup::speedup;
 
 /// A draft length with what it gains.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,11 +53,7 @@ pub struct Choice {
 #[must_use]
 pub fn best_k(setup: &Setup<'_>, process: &Process, batch: f64, context: f64, k_max: u64) -> Choice {
     let plain = plain_step(setup, batch, context);
-    let at = |k: u64| {
-        let tokens = process.tokens_per_pass(k);
-        let cost = round(setup, &plain, batch, context, k, setup.proposing_share(tokens, k));
-        Choice { k, speedup: speedup(tokens, plain.seconds(), cost.seconds()) }
-    };
+    let at = |k: u64| Choice { k, speedup: gain(setup, &plain, (batch, context), k, process.tokens_per_pass(k)) };
     let lengths = setup.depth().map_or(1..=k_max, |depth| depth..=depth);
     lengths.map(at).fold(at(0), |best, next| if next.speedup > best.speedup { next } else { best })
 }

@@ -9,11 +9,10 @@ use crate::plan::candidate::{Candidate, Here, Length};
 use crate::plan::draws::{NoDraws, Point, Sure, Uncertain};
 use crate::plan::full::at_full;
 use crate::plan::rivals::{Rival, rivals};
-use crate::plan::round::{plain_step, round};
+use crate::plan::round::{gain, plain_step};
 use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
 use crate::plan::spans::{every, spans, where_holds};
-use crate::plan::speedup::speedup;
 use crate::plan::tornado::tornado;
 use crate::plan::verdict::{Answer, AtBatch, Other, Stand, Verdict, answer, at_batch, contradict};
 
@@ -205,13 +204,12 @@ fn other(setup: &Setup<'_>, here: &Here<'_, '_>, at: &AtBatch) -> Option<Other> 
 
 /// The best draft length that runs, by another profile.
 fn best_by(setup: &Setup<'_>, here: &Here<'_, '_>, batch: u64) -> Option<Other> {
-    let (sequences, context) = (batch as f64, here.context as f64);
-    let plain = plain_step(setup, sequences, context);
-    let of = |length: &Length| {
-        let share = setup.proposing_share(length.tokens, length.k);
-        let round = round(setup, &plain, sequences, context, length.k, share);
-        let speedup = speedup(length.tokens, plain.seconds(), round.seconds());
-        Other { k: length.k, speedup, plain: plain.seconds().get() }
+    let at = (batch as f64, here.context as f64);
+    let plain = plain_step(setup, at.0, at.1);
+    let of = |length: &Length| Other {
+        k: length.k,
+        speedup: gain(setup, &plain, at, length.k, length.tokens),
+        plain: plain.seconds().get(),
     };
     let run = here.lengths.iter().filter(|length| length.runs(batch));
     run.map(of).reduce(|best, next| if next.speedup > best.speedup { next } else { best })

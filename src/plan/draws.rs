@@ -16,10 +16,9 @@ use crate::plan::choose::Choice;
 use crate::plan::constants::{Ranged, ranged, with};
 use crate::plan::decision::Asked;
 use crate::plan::misfit::{Misfit, misfit};
-use crate::plan::round::{plain_step, round};
+use crate::plan::round::{gain, plain_step};
 use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
-use crate::plan::speedup::speedup;
 use crate::rng::{Generator, cell_seed};
 use crate::units::Probability;
 
@@ -206,10 +205,7 @@ impl<'p, 's> Uncertain<'p, 's> {
 fn at_point(setup: &Setup<'_>, here: &Here<'_, '_>, point: &Point, factor: f64, model: f64) -> Drawn {
     let (batch, context) = (point.batch as f64, point.context as f64);
     let plain = plain_step(setup, batch, context);
-    let gain = |k: u64, tokens: f64| {
-        let round = round(setup, &plain, batch, context, k, setup.proposing_share(tokens, k));
-        speedup(tokens, plain.seconds(), round.seconds())
-    };
+    let gain = |k: u64, tokens: f64| gain(setup, &plain, (batch, context), k, tokens);
     let drawn = |length: &Length| {
         let tokens = accepted(length, factor);
         (length.k, gain(length.k, tokens), tokens)

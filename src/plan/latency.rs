@@ -73,3 +73,20 @@ pub fn end_to_end(pace: &Pace, process: &Process, tokens: u64) -> f64 {
     let rounds = if pace.k == 0 { left as f64 } else { finish(&process.law(pace.k), left).rounds };
     rounds * pace.round
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Probability;
+
+    /// By hand: of four tokens three are decoded. Rounds of one or two, half each: 2.25 of them on average.
+    #[test]
+    fn an_output_takes_whole_rounds() {
+        let process = Process::Iid { alpha: Probability::new(0.5).unwrap() };
+        let pace = |k: u64| Pace { batch: 2, k, per_token: 0.1, per_device: 20.0, round: 0.2 };
+        assert!((end_to_end(&pace(1), &process, 4) - 0.45).abs() < 1e-12);
+        assert!((end_to_end(&pace(0), &process, 4) - 0.6).abs() < 1e-12);
+        assert_eq!([0, 1].map(|tokens| end_to_end(&pace(1), &process, tokens)).map(f64::to_bits), [0, 0]);
+        assert!((pace(1).per_user() - 10.0).abs() < 1e-12);
+    }
+}

@@ -5,6 +5,7 @@ use crate::cost::pass::{PassCost, pass};
 use crate::cost::shape::PassShape;
 use crate::domain::drafter::Layout;
 use crate::plan::setup::Setup;
+use crate::plan::speedup::speedup;
 use crate::units::Seconds;
 use crate::words::{Bound, Term};
 
@@ -68,6 +69,14 @@ pub fn round(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, k: u
             overhead: Seconds::ZERO,
         },
     }
+}
+
+/// What a round at draft length k gains that yields so many tokens per pass, beside the plain step of the same batch and context. Of
+/// drafts that are looked up the share of sequences that propose follows from those tokens.
+#[must_use]
+pub fn gain(setup: &Setup<'_>, plain: &PassCost, (batch, context): (f64, f64), k: u64, tokens: f64) -> f64 {
+    let round = round(setup, plain, batch, context, k, setup.proposing_share(tokens, k));
+    speedup(tokens, plain.seconds(), round.seconds())
 }
 
 /// A round of a stated layout.

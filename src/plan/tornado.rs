@@ -3,9 +3,8 @@
 use crate::domain::provenance::NINE_IN_TEN;
 use crate::plan::candidate::{Here, Length};
 use crate::plan::draws::{Uncertain, accepted};
-use crate::plan::round::{plain_step, round};
+use crate::plan::round::{gain, plain_step};
 use crate::plan::setup::{Setup, SetupError};
-use crate::plan::speedup::speedup;
 
 /// Swings below this share of the speedup are none.
 const NOTHING: f64 = 2e-3;
@@ -93,12 +92,9 @@ pub fn tornado(
     batch: u64,
     length: &Length,
 ) -> Result<Vec<Swing>, SetupError> {
-    let at = |setup: &Setup<'_>, tokens: f64| {
-        let (batch, context) = (batch as f64, here.context as f64);
-        let plain = plain_step(setup, batch, context);
-        let round = round(setup, &plain, batch, context, length.k, setup.proposing_share(tokens, length.k));
-        speedup(tokens, plain.seconds(), round.seconds())
-    };
+    let place = (batch as f64, here.context as f64);
+    let at =
+        |setup: &Setup<'_>, tokens: f64| gain(setup, &plain_step(setup, place.0, place.1), place, length.k, tokens);
     let central: Vec<f64> = uncertain.constants.iter().map(|constant| constant.value).collect();
     let mut swings = Vec::new();
     for (place, constant) in uncertain.constants.iter().enumerate() {

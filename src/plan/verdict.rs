@@ -215,3 +215,58 @@ pub fn answer(at: &[AtBatch], of_load: bool) -> (Answer, usize) {
         (None, None) => (Answer::Leave, 0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(stand: Stand, speedup: f64) -> AtBatch {
+        AtBatch {
+            batch: 1,
+            base_running: 1,
+            running: 1,
+            k: Some(2),
+            speedup,
+            plain: 0.01,
+            sure: None,
+            disputed: None,
+            stand,
+        }
+    }
+
+    #[test]
+    fn profiles_contradict_where_one_gains_clearly_and_the_other_does_not() {
+        assert!(contradict(1.7, 1.006) && contradict(1.3, 0.7) && contradict(0.9, 1.2));
+        assert!(!contradict(1.1, 1.06) && !contradict(1.02, 0.98) && !contradict(0.9, 0.8) && !contradict(1.0, 1.06));
+    }
+
+    /// The usual load decides before the rare one; what does not gain as priced is not worth a measurement.
+    #[test]
+    fn answers_rest_on_the_first_batch_that_decides() {
+        let (pays, loses) = (at(Stand::Pays, 1.4), at(Stand::Loses, 0.7));
+        let (unsure, below) = (at(Stand::Unsure, 1.05), at(Stand::Unsure, 0.97));
+        let disputed = at(Stand::Disputed, 1.5);
+        let of = |all: &[&AtBatch], of_load: bool| {
+            answer(&all.iter().map(|one| (*one).clone()).collect::<Vec<_>>(), of_load)
+        };
+        assert_eq!(of(&[&pays, &loses], true), (Answer::Enable, 0));
+        assert_eq!(of(&[&loses, &pays], true), (Answer::Enable, 1));
+        assert_eq!(of(&[&unsure, &pays], true), (Answer::Measure, 0));
+        assert_eq!(of(&[&unsure, &pays], false), (Answer::Enable, 1));
+        assert_eq!(of(&[&pays, &disputed], true), (Answer::Measure, 1));
+        assert_eq!(of(&[&loses, &unsure], false), (Answer::Measure, 1));
+        assert_eq!(of(&[&below, &loses], false), (Answer::Leave, 0));
+        assert_eq!(of(&[], false), (Answer::Leave, 0));
+    }
+
+    /// Without draws the price alone decides; nine draws in ten make it sure.
+    #[test]
+    fn a_batch_pays_if_nine_draws_in_ten_gain() {
+        let sure = |gains: f64| Sure { low: 0.9, median: 1.1, high: 1.3, gains, best_k: None };
+        let judged = |gains: f64| AtBatch { sure: Some(sure(gains)), ..at(Stand::Unsure, 1.1) }.judged().stand;
+        assert_eq!([0.95, 0.5, 0.05].map(judged), [Stand::Pays, Stand::Unsure, Stand::Loses]);
+        assert_eq!(at(Stand::Unsure, 1.1).judged().stand, Stand::Pays);
+        let few = AtBatch { running: 1, base_running: 3, sure: Some(sure(0.4)), ..at(Stand::Unsure, 0.9) };
+        assert_eq!(few.judged().stand, Stand::Crowded);
+    }
+}

@@ -10,8 +10,8 @@ use crate::plan::rivals::{Rival, break_even, winner};
 use crate::report::csv::table;
 use crate::report::plan::{Planned, Seen};
 
-/// The columns of the decision.
-pub const COLUMNS: [&str; 28] = [
+/// The columns that name a row.
+const NAMES: [&str; 10] = [
     "hardware",
     "target",
     "tensor_parallel",
@@ -22,46 +22,40 @@ pub const COLUMNS: [&str; 28] = [
     "batch",
     "acceptance",
     "alpha",
-    "best_k",
-    "speedup",
-    "is_best_drafter",
-    "drafting_k",
-    "drafting_speedup",
-    "tokens_per_pass",
-    "tokens_to_level",
-    "base_per_token_s",
-    "per_token_s",
-    "base_tokens_per_s",
-    "tokens_per_s",
-    "base_runs",
-    "runs",
-    "speedup_low",
-    "speedup_high",
-    "chance_of_gain",
-    "stand",
-    "notes",
 ];
 
+/// The columns of the decision.
+#[must_use]
+pub fn columns() -> Vec<&'static str> {
+    let own = [
+        "best_k",
+        "speedup",
+        "is_best_drafter",
+        "drafting_k",
+        "drafting_speedup",
+        "tokens_per_pass",
+        "tokens_to_level",
+        "base_per_token_s",
+        "per_token_s",
+        "base_tokens_per_s",
+        "tokens_per_s",
+        "base_runs",
+        "runs",
+        "speedup_low",
+        "speedup_high",
+        "chance_of_gain",
+        "stand",
+        "notes",
+    ];
+    [&NAMES[..], &own].concat()
+}
+
 /// The columns of break-even.
-pub const BREAK_EVEN: [&str; 17] = [
-    "hardware",
-    "target",
-    "tensor_parallel",
-    "engine",
-    "roofline",
-    "drafter",
-    "context",
-    "batch",
-    "acceptance",
-    "alpha",
-    "k",
-    "tokens_per_pass",
-    "tokens_to_pay",
-    "alpha_to_pay",
-    "speedup",
-    "runs",
-    "notes",
-];
+#[must_use]
+pub fn break_even_columns() -> Vec<&'static str> {
+    let own = ["k", "tokens_per_pass", "tokens_to_pay", "alpha_to_pay", "speedup", "runs", "notes"];
+    [&NAMES[..], &own].concat()
+}
 
 /// The decision, header and rows.
 ///
@@ -69,7 +63,7 @@ pub const BREAK_EVEN: [&str; 17] = [
 ///
 /// None in practice: the bytes go to memory.
 pub fn csv(planned: &Planned<'_, '_>) -> csv::Result<Vec<u8>> {
-    table(&COLUMNS, planned.cases().flat_map(rows))
+    table(&columns(), planned.cases().flat_map(rows))
 }
 
 /// The same rows, as cells.
@@ -157,7 +151,7 @@ fn notes(seen: &Seen<'_, '_, '_>, member: usize, batch: u64, k: Option<u64>) -> 
 ///
 /// None in practice: the bytes go to memory.
 pub fn break_even_csv(planned: &Planned<'_, '_>) -> csv::Result<Vec<u8>> {
-    table(&BREAK_EVEN, planned.cases().flat_map(break_even_rows))
+    table(&break_even_columns(), planned.cases().flat_map(break_even_rows))
 }
 
 /// The same rows, as cells.

@@ -7,7 +7,7 @@ use crate::plan::candidate::Length;
 use crate::plan::capacity::Capacity;
 use crate::plan::tornado::Swing;
 use crate::plan::verdict::AtBatch;
-use crate::report::plan::columns::{BREAK_EVEN, COLUMNS, break_even_rows, rows};
+use crate::report::plan::columns::{break_even_columns, break_even_rows, columns, rows};
 use crate::report::plan::schedule::document as schedules;
 use crate::report::plan::words::Line;
 use crate::report::plan::{Planned, Seen};
@@ -18,8 +18,8 @@ pub fn document(planned: &Planned<'_, '_>, manifest: &Value) -> Vec<u8> {
     let mut all = json!({
         "manifest": manifest,
         "verdicts": planned.cases().map(|seen| verdict(&seen)).collect::<Vec<_>>(),
-        "rows": objects(&COLUMNS, planned.cases().flat_map(rows)),
-        "break_even": objects(&BREAK_EVEN, planned.cases().flat_map(break_even_rows)),
+        "rows": objects(&columns(), planned.cases().flat_map(rows)),
+        "break_even": objects(&break_even_columns(), planned.cases().flat_map(break_even_rows)),
     });
     if let (Value::Object(all), Value::Object(more)) = (&mut all, schedules(planned)) {
         all.extend(more);
