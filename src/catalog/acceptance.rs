@@ -138,7 +138,7 @@ fn provenance(node: &Node, problems: &mut Problems) -> Option<Provenance> {
     let temperature = fields.optional("temperature", |node, problems| number(node, problems, 0.0));
     let engine = fields.optional("engine", text);
     let note = fields.optional("note", text);
-    Some(Provenance { dataset: dataset?, temperature: temperature?, engine: engine?, note: note? })
+    Some(Provenance { dataset: dataset?, temperature: temperature?, engine: engine?, note: note?, is_published: false })
 }
 
 /// How far accepted drafts may be from what is stated: two factors.

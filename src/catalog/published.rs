@@ -25,7 +25,9 @@ impl Loader<'_> {
         };
         let document = parse(&Arc::new(source));
         let mut problems = Problems::of(&document);
-        acceptance(document.root.get(kind.as_str())?, &mut problems, self, Context::OneOfMany)
+        let mut found = acceptance(document.root.get(kind.as_str())?, &mut problems, self, Context::OneOfMany)?;
+        found.provenance.is_published = true;
+        Some(found)
     }
 
     /// The same, or told why not: `acceptance = "published"`.

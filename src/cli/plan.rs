@@ -148,6 +148,9 @@ fn check_size(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, k_max: u64)
     let draws = args.samples.unwrap_or(scenario.uncertainty.samples);
     if k_max > LONGEST_DRAFT {
         let message = format!("drafts of {k_max} tokens are longer than {LONGEST_DRAFT}");
+        if args.k_max.is_some() {
+            return Err(Error::Usage(format!("--k-max: {message}; no engine drafts that many")));
+        }
         let found = Diagnostic::error("out-of-range", message).at(loaded.place(&["sweep.k"]));
         return Err(Error::Input(vec![found.hint("no engine drafts that many: --k-max or sweep.k take fewer")]));
     }
@@ -184,7 +187,13 @@ fn check_size(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario, k_max: u64)
 fn disputes(args: &PlanArgs, loaded: &Loaded, scenario: &Scenario) -> Result<Vec<(Dispute, Engine)>, Error> {
     let search = SearchPath::new(catalog_folder(args.common.catalog.as_deref())?);
     let mut all = Vec::new();
-    for dispute in scenario.engines.iter().flat_map(|engine| &engine.disputed_by) {
+    let every = scenario.engines.iter().flat_map(|engine| engine.disputed_by.iter().map(move |of| (engine, of)));
+    for (engine, dispute) in every {
+        if engine.id == dispute.engine {
+            let message = format!("the engine `{}` says that it contradicts itself", engine.id);
+            let found = Diagnostic::error("out-of-range", message).at(loaded.place(&["engine"]));
+            return Err(Error::Input(vec![found.hint("name another profile under disputed_by in its file")]));
+        }
         let found = entry(&search, Kind::Engines, &dispute.engine).map_err(|found| {
             let message = format!("an engine of this study is disputed by `{}`, which cannot be had", dispute.engine);
             let named = Diagnostic::error("unknown-id", message).at(loaded.place(&["engine"]));

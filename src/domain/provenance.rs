@@ -11,6 +11,8 @@ pub struct Provenance {
     pub engine: Option<String>,
     /// Anything else.
     pub note: Option<String>,
+    /// Whether it is what is published of such drafters, where a study states none.
+    pub is_published: bool,
 }
 
 impl Provenance {

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::plan::candidate::{Candidate, Here, Length};
 use crate::plan::choose::Choice;
+use crate::plan::round::{gain, plain_step};
 use crate::plan::spans::{DENSE, Span, by_factor, every, spans, where_holds};
 
 /// The longest context that is looked at where neither the study nor the engine says how long they get.
@@ -19,9 +20,12 @@ pub struct Along<'c, 's> {
     pub schedule: Vec<Span<u64>>,
     /// What each draft length loses that is kept at every batch.
     pub fixed: Vec<Fixed>,
-    /// The runs of batches in which each draft length pays by its price, whether so many sequences run or not, and up to which
-    /// batch that was looked at.
+    /// The runs of batches in which each draft length pays; where fewer run with it than plainly, by throughput.
+    pub pays: Vec<Vec<(u64, u64)>>,
+    /// The same at equal batch, by price alone, whether so many sequences run or not, and up to which batch that was looked at.
     pub priced: Vec<Vec<(u64, u64)>>,
+    /// The largest batch of those.
+    pub priced_to: u64,
     /// The largest batch looked at.
     pub last: u64,
 }
@@ -80,53 +84,62 @@ impl Losses {
 }
 
 impl<'c, 's> Along<'c, 's> {
-    /// Looks at every batch from 1 to `last`, and to the largest that runs without the drafter, where that is no more than 4096. What
-    /// a fixed length loses is counted over the batches that are asked about.
+    /// Looks at every batch from 1 to the largest that runs without the drafter, up to `last`, 4096 at least. What a fixed length loses is
+    /// counted over the batches that are asked about.
     #[must_use]
     pub fn new(candidate: &'c Candidate<'s>, context: u64, last: u64, asked: RangeInclusive<u64>) -> Self {
         let here = candidate.here(context);
-        let last = here.alone.running.map_or(last, |most| last.max(most.min(DENSE)));
+        let priced_to = here.alone.running.map_or(last, |most| last.max(most.min(DENSE)));
+        let last = match here.alone.running {
+            // More do not run, either way.
+            Some(most) => most.min(last.max(DENSE)),
+            None => last,
+        };
         let most = here.resident.running.unwrap_or(last);
+        let asked = (*asked.start()).min(most.min(last))..=(*asked.end()).min(most);
         let mut losses: Vec<Losses> = here
             .lengths
             .iter()
             .map(|length| Losses { k: length.k, weight: 0.0, sum: 0.0, worst: (f64::NEG_INFINITY, 1) })
             .collect();
-        // Tokens per second of one rank where as many run as can.
-        let crowded: Vec<f64> = here.lengths.iter().map(|length| at_most(&here, length)).collect();
         let mut looked = Vec::new();
         let mut gains: Vec<Vec<(u64, bool)>> = vec![Vec::new(); here.lengths.len()];
         for batch in every(1, last) {
             let place = here.at(batch);
-            let priced: Vec<f64> = here.lengths.iter().map(|length| place.speedup(length)).collect();
-            gains.iter_mut().zip(&priced).for_each(|(gains, speedup)| gains.push((batch, *speedup > 1.0)));
+            let speedups: Vec<f64> = here.lengths.iter().map(|length| place.speedup(length)).collect();
+            gains.iter_mut().zip(&speedups).for_each(|(gains, speedup)| gains.push((batch, *speedup > 1.0)));
             if batch > most {
                 continue;
             }
             let mut best = Choice { k: 0, speedup: 1.0 };
-            let run = |(length, speedup): (&Length, &f64)| length.runs(batch).then_some(*speedup);
-            let speedups: Vec<Option<f64>> = here.lengths.iter().zip(&priced).map(run).collect();
             for (length, speedup) in here.lengths.iter().zip(&speedups) {
-                if let Some(speedup) = speedup.filter(|speedup| *speedup > best.speedup) {
-                    best = Choice { k: length.k, speedup };
+                if *speedup > best.speedup {
+                    best = Choice { k: length.k, speedup: *speedup };
                 }
             }
             if asked.contains(&batch) {
-                let plain = batch as f64 / place.plain.seconds().get();
-                for ((losses, speedup), most) in losses.iter_mut().zip(speedups).zip(&crowded) {
-                    losses.add(batch, speedup.unwrap_or(most / plain), best.speedup);
-                }
+                losses.iter_mut().zip(speedups).for_each(|(losses, speedup)| losses.add(batch, speedup, best.speedup));
             }
             looked.push((batch, best.k));
         }
         let schedule = merged(&looked, |batch| here.choose(batch).k);
-        let priced = here.lengths.iter().zip(&gains).map(|(length, gains)| {
+        let pays = here.lengths.iter().zip(&gains).map(|(length, gains)| {
             let pays = |batch: u64| here.at(batch).speedup(length) > 1.0;
             where_holds(&merged(gains, pays), |gains| gains)
         });
+        let pays = pays.collect();
+        let priced = here.lengths.iter().zip(&gains).map(|(length, gains)| {
+            // Where all run, by throughput and at equal batch is the same.
+            let all = gains.partition_point(|(batch, _)| length.runs(*batch));
+            let pays = |batch: u64| match gains[..all].binary_search_by_key(&batch, |(batch, _)| *batch) {
+                Ok(at) => gains[at].1,
+                Err(_) => at_equal_batch(&here, length, batch) > 1.0,
+            };
+            where_holds(&spans(every(1, priced_to), pays), |pays| pays)
+        });
         let priced = priced.collect();
         let fixed = losses.iter().filter_map(Losses::fixed).collect();
-        Self { here, schedule, fixed, priced, last }
+        Self { here, schedule, fixed, pays, priced, priced_to, last }
     }
 
     /// The runs of batches in which it pays with some draft length.
@@ -148,13 +161,10 @@ impl<'c, 's> Along<'c, 's> {
     }
 }
 
-/// Tokens per second with as many sequences as run with a draft length; without end where nothing limits them.
-fn at_most(here: &Here<'_, '_>, length: &Length) -> f64 {
-    match length.capacity.running {
-        None => f64::INFINITY,
-        Some(0) => 0.0,
-        Some(most) => most as f64 * length.tokens / here.at(most).round(length).seconds().get(),
-    }
+/// What a draft length would gain if so many sequences ran, with the drafter and without.
+fn at_equal_batch(here: &Here<'_, '_>, length: &Length, batch: u64) -> f64 {
+    let (setup, at) = (&here.candidate.setup, (batch as f64, here.context as f64));
+    gain(setup, &plain_step(setup, at.0, at.1), at, length.k, length.tokens)
 }
 
 /// Runs of equal answers, from those at the batches that were looked at.
@@ -163,10 +173,10 @@ fn merged<T: Copy + PartialEq>(looked: &[(u64, T)], answer: impl Fn(u64) -> T) -
     spans(looked.iter().map(|(batch, _)| *batch), |batch| known(batch).unwrap_or_else(|| answer(batch)))
 }
 
-/// The best draft length by context at a batch, from 1 to `last`; 0 where none gains or runs.
+/// The best draft length by context with which a whole batch runs, from 1 to `last`; 0 where none gains or runs.
 #[must_use]
 pub fn by_context(candidate: &Candidate<'_>, batch: u64, last: u64) -> Vec<Span<u64>> {
     let stated = candidate.drafter.acceptance.by_context.iter().flat_map(|at| [at.context, at.context + 1]);
     let knots: Vec<u64> = stated.collect();
-    spans(by_factor(1, last, &knots), |context| candidate.here(context).choose(batch).k)
+    spans(by_factor(1, last, &knots), |context| candidate.here(context).choose_for_all(batch).k)
 }

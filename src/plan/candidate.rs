@@ -5,9 +5,10 @@ use crate::cost::pass::PassCost;
 use crate::domain::drafter::Drafter;
 use crate::plan::capacity::{Capacity, capacity};
 use crate::plan::choose::Choice;
-use crate::plan::round::{Round, gain, plain_step, round};
+use crate::plan::round::{Round, plain_step, round};
 use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
+use crate::plan::speedup::speedup;
 use crate::plan::yields::{acceptances, process_of};
 
 /// Steps in which tokens that pay are looked for where drafts are looked up.
@@ -122,13 +123,17 @@ pub struct Here<'c, 's> {
     pub resident: Capacity,
 }
 
-/// A batch at a context, plain and speculating.
+/// So many sequences at a context that want to be decoded, plainly and speculating: each way with as many of them as it has room for, the
+/// others waiting.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'h, 'c, 's> {
     here: &'h Here<'c, 's>,
-    /// Sequences decoded together.
+    setup: &'h Setup<'s>,
+    /// Sequences that want to be decoded together.
     pub batch: u64,
-    /// The plain step.
+    /// How many of them run plainly.
+    pub base_running: u64,
+    /// The plain step of those.
     pub plain: PassCost,
 }
 
@@ -136,14 +141,29 @@ impl<'c, 's> Here<'c, 's> {
     /// A batch here.
     #[must_use]
     pub fn at(&self, batch: u64) -> Place<'_, 'c, 's> {
-        let plain = plain_step(&self.candidate.setup, batch as f64, self.context as f64);
-        Place { here: self, batch, plain }
+        self.at_by(&self.candidate.setup, batch)
     }
 
-    /// The draft length with the largest speedup among those that run; 0 where none gains or none runs.
+    /// A batch here, with other prices.
+    #[must_use]
+    pub fn at_by<'h>(&'h self, setup: &'h Setup<'s>, batch: u64) -> Place<'h, 'c, 's> {
+        let base_running = at_most(&self.alone, batch);
+        let plain = plain_step(setup, base_running as f64, self.context as f64);
+        Place { here: self, setup, batch, base_running, plain }
+    }
+
+    /// The draft length with the largest speedup; 0 where none gains or none runs.
     #[must_use]
     pub fn choose(&self, batch: u64) -> Choice {
         self.at(batch).best()
+    }
+
+    /// The same among those with which all of these sequences run.
+    #[must_use]
+    pub fn choose_for_all(&self, batch: u64) -> Choice {
+        let place = self.at(batch);
+        let best = place.best_of(|length| length.runs(batch));
+        best.filter(|best| best.speedup > 1.0).unwrap_or(Choice { k: 0, speedup: 1.0 })
     }
 
     /// Whether so many sequences run with no draft length.
@@ -160,19 +180,66 @@ impl<'c, 's> Here<'c, 's> {
 }
 
 impl Place<'_, '_, '_> {
-    /// A round of a draft length.
+    /// How many sequences run with a draft length.
     #[must_use]
-    pub fn round(&self, length: &Length) -> Round {
-        let setup = &self.here.candidate.setup;
-        let share = setup.proposing_share(length.tokens, length.k);
-        round(setup, &self.plain, self.batch as f64, self.here.context as f64, length.k, share)
+    pub fn running(&self, length: &Length) -> u64 {
+        at_most(&length.capacity, self.base_running)
     }
 
-    /// What a draft length gains.
+    /// A round of a draft length, of those that run with it.
+    #[must_use]
+    pub fn round(&self, length: &Length) -> Round {
+        let (batch, context) = (self.running(length), self.here.context as f64);
+        let share = self.setup.proposing_share(length.tokens, length.k);
+        if batch == self.base_running {
+            return round(self.setup, &self.plain, batch as f64, context, length.k, share);
+        }
+        let plain = plain_step(self.setup, batch as f64, context);
+        round(self.setup, &plain, batch as f64, context, length.k, share)
+    }
+
+    /// Seconds of a token of one sequence that runs.
+    #[must_use]
+    pub fn per_token(&self, length: &Length) -> f64 {
+        self.round(length).seconds().get() / length.tokens
+    }
+
+    /// What a draft length gains: throughput over that of plain decoding; 0 where no sequence runs with it.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// running tokens_per_pass / t_round(running)   over   base_running / t_plain(base_running)
+    /// ```
+    ///
+    /// Where as many run either way this is the speedup of each of them.
     #[must_use]
     pub fn speedup(&self, length: &Length) -> f64 {
-        let at = (self.batch as f64, self.here.context as f64);
-        gain(&self.here.candidate.setup, &self.plain, at, length.k, length.tokens)
+        match self.running(length) {
+            0 => 0.0,
+            all if all == self.base_running => {
+                speedup(length.tokens, self.plain.seconds(), self.round(length).seconds())
+            }
+            some => {
+                let alone = self.base_running as f64 / self.plain.seconds().get();
+                some as f64 / self.per_token(length) / alone
+            }
+        }
+    }
+
+    /// What a draft length would gain whose rounds took no longer than plain steps: its tokens per pass, or less where fewer sequences
+    /// run with it.
+    #[must_use]
+    pub fn most(&self, length: &Length) -> f64 {
+        match self.running(length) {
+            0 => 0.0,
+            all if all == self.base_running => length.tokens,
+            some => {
+                let step = plain_step(self.setup, some as f64, self.here.context as f64).seconds().get();
+                let alone = self.base_running as f64 / self.plain.seconds().get();
+                length.tokens * some as f64 / step / alone
+            }
+        }
     }
 
     /// Tokens per pass at which a draft length is as fast as plain decoding; none if no number up to k + 1 is.
@@ -181,22 +248,28 @@ impl Place<'_, '_, '_> {
         self.tokens_for(length, 1.0).filter(|tokens| *tokens <= length.k as f64 + 1.0)
     }
 
-    /// Tokens per pass at which a draft length gains so much; of drafts that are looked up none if no number up to k + 1 does.
+    /// Tokens per pass at which a draft length gains so much; none where no sequence runs with it, and of drafts that are looked up none
+    /// if no number up to k + 1 does.
     ///
     /// # Formula
     ///
     /// ```text
-    /// the least F with F t_plain >= speedup t_round(F)
+    /// the least F with F running / t_round(F) >= speedup base_running / t_plain
     /// ```
     ///
     /// The round costs the same whatever it yields, but where drafts are looked up: more tokens then mean more sequences that
     /// propose, and wider verification. There F is looked for step by step, from 1 to k + 1.
     #[must_use]
     pub fn tokens_for(&self, length: &Length, speedup: f64) -> Option<f64> {
-        let (setup, most) = (&self.here.candidate.setup, length.k as f64 + 1.0);
+        let running = self.running(length);
+        if running == 0 {
+            return None;
+        }
+        let most = length.k as f64 + 1.0;
+        let crowd = self.base_running as f64 / running as f64;
         let plain = self.plain.seconds().get();
-        let due = |tokens: f64| speedup * self.round(&Length { tokens, ..*length }).seconds().get() / plain;
-        if !setup.looks_up() {
+        let due = |tokens: f64| speedup * crowd * self.round(&Length { tokens, ..*length }).seconds().get() / plain;
+        if !self.setup.looks_up() {
             return Some(due(length.tokens));
         }
         let at = |step: u32| 1.0 + (most - 1.0) * f64::from(step) / f64::from(STEPS);
@@ -210,17 +283,26 @@ impl Place<'_, '_, '_> {
         Some(high)
     }
 
-    /// The best draft length that runs, the smallest of equals; 0 where none gains.
+    /// The best draft length, the smallest of equals; 0 where none gains.
     #[must_use]
     pub fn best(&self) -> Choice {
         self.best_of_drafting().filter(|best| best.speedup > 1.0).unwrap_or(Choice { k: 0, speedup: 1.0 })
     }
 
-    /// The best draft length above 0 that runs, whether it gains or not; none where none runs.
+    /// The best draft length above 0, whether it gains or not; none where no sequence runs with any.
     #[must_use]
     pub fn best_of_drafting(&self) -> Option<Choice> {
-        let run = self.here.lengths.iter().filter(|length| length.runs(self.batch));
+        self.best_of(|_| true)
+    }
+
+    fn best_of(&self, counts: impl Fn(&Length) -> bool) -> Option<Choice> {
+        let run = self.here.lengths.iter().filter(|length| self.running(length) > 0 && counts(length));
         let choices = run.map(|length| Choice { k: length.k, speedup: self.speedup(length) });
         choices.reduce(|best, next| if next.speedup > best.speedup { next } else { best })
     }
+}
+
+/// So many of a batch as run.
+fn at_most(capacity: &Capacity, batch: u64) -> u64 {
+    capacity.running.map_or(batch, |most| most.min(batch))
 }

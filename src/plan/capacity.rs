@@ -1,6 +1,5 @@
 //! How many sequences run together, and what sets that number.
 
-use crate::plan::candidate::{Here, Length};
 use crate::plan::round::{plain_step, round};
 use crate::plan::setup::Setup;
 use crate::words::Limiter;
@@ -88,21 +87,6 @@ pub fn full(setup: &Setup<'_>, context: u64, k: u64, tokens_per_pass: f64) -> Op
     };
     let ranks = setup.ranks() as f64;
     Some(Full { plain: plain * ranks, speculative: speculative * ranks })
-}
-
-/// Throughput of speculating with `running` sequences over that of plain decoding of `wanted`.
-///
-/// # Formula
-///
-/// ```text
-/// running tokens_per_pass / t_round(running)   over   wanted / t_plain(wanted)
-/// ```
-#[must_use]
-pub fn full_at(here: &Here<'_, '_>, (wanted, running): (u64, u64), length: &Length) -> f64 {
-    let place = here.at(running);
-    let speculative = running as f64 * length.tokens / place.round(length).seconds().get();
-    let plain = wanted as f64 / here.at(wanted).plain.seconds().get();
-    speculative / plain
 }
 
 fn of(by_memory: Option<u64>, kv_tokens: Option<u64>, engine: [(Limiter, Option<u64>); 3]) -> Capacity {

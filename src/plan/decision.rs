@@ -5,16 +5,15 @@ use std::sync::atomic::AtomicBool;
 use crate::domain::engine::{Dispute, Engine};
 use crate::parallel::{Failure, Outcome, ordered};
 use crate::plan::along::{Along, by_context};
-use crate::plan::candidate::{Candidate, Here, Length};
+use crate::plan::candidate::{Candidate, Here};
 use crate::plan::draws::{NoDraws, Point, Sure, Uncertain};
 use crate::plan::full::at_full;
 use crate::plan::rivals::{Rival, rivals};
-use crate::plan::round::{gain, plain_step};
 use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
 use crate::plan::spans::{every, spans, where_holds};
 use crate::plan::tornado::tornado;
-use crate::plan::verdict::{Answer, AtBatch, Other, Stand, Verdict, answer, at_batch, contradict};
+use crate::plan::verdict::{Answer, AtBatch, Other, Verdict, answer, at_batch, contradict};
 
 /// What a decision is asked for.
 #[expect(missing_debug_implementations, reason = "who is told has no form")]
@@ -158,26 +157,32 @@ fn disputed<'s>(
     candidates.iter().map(of).collect()
 }
 
-fn case(
-    lines: &[Along<'_, '_>],
+fn case<'s>(
+    lines: &[Along<'_, 's>],
     context: usize,
     members: Vec<usize>,
     asked: &Asked<'_>,
-    disputed: &[Option<Setup<'_>>],
+    disputed: &[Option<Setup<'s>>],
 ) -> Case {
     let here: Vec<&Here<'_, '_>> = members.iter().map(|&member| &lines[member].here).collect();
     let rows = asked.batches.iter().map(|&batch| Row { batch, rivals: rivals(&here, batch) }).collect();
     let at = |member: usize| -> Vec<AtBatch> {
         asked.counted.iter().map(|&batch| at_batch(&lines[member], batch)).collect()
     };
-    let worth = |at: &[AtBatch]| at.iter().map(|one| one.speedup.max(1.0).ln()).sum::<f64>();
+    // What is gained counts first; where nothing is, what is lost.
+    let worth = |at: &[AtBatch]| {
+        let logarithms = || at.iter().map(|one| one.speedup.max(f64::MIN_POSITIVE).ln());
+        (logarithms().map(|gain| gain.max(0.0)).sum::<f64>(), logarithms().sum::<f64>())
+    };
     let all: Vec<(usize, Vec<AtBatch>)> = members.iter().map(|&member| (member, at(member))).collect();
     let best = all.into_iter().reduce(|best, next| if worth(&next.1) > worth(&best.1) { next } else { best });
     let (candidate, mut at) = best.map_or((None, Vec::new()), |(member, at)| (Some(member), at));
     let nothing = candidate.is_none_or(|member| lines[member].here.lengths.is_empty());
     let mut apart = Vec::new();
     if let Some((member, setup)) = candidate.and_then(|member| Some((member, disputed[member].as_ref()?))) {
-        at.iter_mut().for_each(|one| one.disputed = other(setup, &lines[member].here, one));
+        at.iter_mut()
+            .filter(|one| one.k.is_some())
+            .for_each(|one| one.disputed = other(setup, &lines[member].here, one.batch));
         apart = contradictions(setup, &lines[member]);
     }
     let full = candidate.and_then(|member| at_full(&lines[member].here));
@@ -186,6 +191,7 @@ fn case(
         candidate: candidate.filter(|_| !nothing),
         at,
         decided_at: 0,
+        k: None,
         apart,
         contexts: Vec::new(),
         crowded_beyond: false,
@@ -196,31 +202,20 @@ fn case(
     Case { context, members, rows, verdict }
 }
 
-/// What another profile says of a batch whose sequences all run.
-fn other(setup: &Setup<'_>, here: &Here<'_, '_>, at: &AtBatch) -> Option<Other> {
-    at.k.filter(|_| at.running == at.base_running)?;
-    best_by(setup, here, at.running)
-}
-
-/// The best draft length that runs, by another profile.
-fn best_by(setup: &Setup<'_>, here: &Here<'_, '_>, batch: u64) -> Option<Other> {
-    let at = (batch as f64, here.context as f64);
-    let plain = plain_step(setup, at.0, at.1);
-    let of = |length: &Length| Other {
-        k: length.k,
-        speedup: gain(setup, &plain, at, length.k, length.tokens),
-        plain: plain.seconds().get(),
-    };
-    let run = here.lengths.iter().filter(|length| length.runs(batch));
-    run.map(of).reduce(|best, next| if next.speedup > best.speedup { next } else { best })
+/// The best draft length by another profile.
+fn other<'s>(setup: &Setup<'s>, here: &Here<'_, 's>, batch: u64) -> Option<Other> {
+    let place = here.at_by(setup, batch);
+    let best = place.best_of_drafting()?;
+    let per_token = place.per_token(here.length(best.k)?);
+    Some(Other { k: best.k, speedup: best.speedup, per_token, plain: place.plain.seconds().get() })
 }
 
 /// The runs of batches at which it pays by one profile alone.
-fn contradictions(setup: &Setup<'_>, along: &Along<'_, '_>) -> Vec<(u64, u64)> {
+fn contradictions<'s>(setup: &Setup<'s>, along: &Along<'_, 's>) -> Vec<(u64, u64)> {
     let last = along.schedule.last().map_or(0, |span| span.last);
     let differs = |batch: u64| {
-        let own = along.here.at(batch).best_of_drafting();
-        own.zip(best_by(setup, &along.here, batch)).is_some_and(|(own, other)| contradict(own.speedup, other.speedup))
+        let best = |setup: &Setup<'s>| Some(along.here.at_by(setup, batch).best_of_drafting()?.speedup);
+        best(&along.here.candidate.setup).zip(best(setup)).is_some_and(|(own, other)| contradict(own, other))
     };
     where_holds(&spans(every(1, last), differs), |differs| differs)
 }
@@ -236,12 +231,12 @@ fn draw(
     for case in cases.iter() {
         let Some(candidate) = case.verdict.candidate else { continue };
         let here = &lines[case.context][candidate].here;
-        points.extend(case.verdict.at.iter().filter_map(|one| {
-            let k = one.k?;
-            // Where all run this is 1.
-            let scale = one.speedup / here.at(one.running).speedup(here.length(k)?);
-            Some(Point { context: here.context, batch: one.running, candidate, k, scale })
-        }));
+        points.extend(
+            case.verdict
+                .at
+                .iter()
+                .filter_map(|one| Some(Point { context: here.context, batch: one.batch, candidate, k: one.k? })),
+        );
     }
     let mut sure = uncertain.sure(&points, asked)?.into_iter();
     for case in cases {
@@ -253,15 +248,17 @@ fn draw(
         }
         let (answer, decided_at) = answer(&case.verdict.at, asked.of_load);
         (case.verdict.answer, case.verdict.decided_at) = (answer, decided_at);
-        let (here, at) = (&lines[case.context][candidate].here, case.verdict.at.get(decided_at));
-        if let Some((at, length)) = at.and_then(|at| Some((at, here.length(at.k?)?)))
-            && at.stand != Stand::TooMany
-        {
+        let along = &lines[case.context][candidate];
+        let (here, at) = (&along.here, case.verdict.at.get(decided_at));
+        if let Some(at) = at.filter(|at| at.k.is_some()) {
             let found = by_context(here.candidate, at.running, asked.longest);
             case.verdict.contexts = where_holds(&found, |k| k > 0);
             let beyond = case.verdict.contexts.last().map(|(_, to)| to + 1).filter(|next| *next <= asked.longest);
             case.verdict.crowded_beyond = beyond.is_some_and(|next| here.candidate.here(next).crowds(at.running));
-            case.verdict.swings = tornado(uncertain, candidate, here, at.running, length)?;
+            case.verdict.k = along.steady().map(|fixed| fixed.k).or(at.k);
+            if let Some(length) = case.verdict.k.and_then(|k| here.length(k)) {
+                case.verdict.swings = tornado(uncertain, candidate, here, at.batch, length)?;
+            }
         }
     }
     Ok(())

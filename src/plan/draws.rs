@@ -16,7 +16,6 @@ use crate::plan::choose::Choice;
 use crate::plan::constants::{Ranged, ranged, with};
 use crate::plan::decision::Asked;
 use crate::plan::misfit::{Misfit, misfit};
-use crate::plan::round::{gain, plain_step};
 use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
 use crate::rng::{Generator, cell_seed};
@@ -30,14 +29,12 @@ const PIECE: u64 = 25;
 pub struct Point {
     /// Tokens in each sequence's KV cache.
     pub context: u64,
-    /// Sequences decoded together.
+    /// Sequences that want to be decoded together.
     pub batch: u64,
     /// The candidate, by its position.
     pub candidate: usize,
     /// The draft length whose speedup is asked for.
     pub k: u64,
-    /// What the speedup is multiplied by: 1, or less where fewer sequences run than plain decoding has.
-    pub scale: f64,
 }
 
 /// What the draws say of a point.
@@ -71,11 +68,11 @@ struct Drawn {
     constants: f64,
     /// With the drawn one.
     speedup: f64,
-    /// Its tokens per pass: a round takes no less than a plain step, so that no more is gained.
+    /// What it gains at most: a round takes no less than a plain step.
     most: f64,
     /// The best length above 0 with its speedup.
     best: Choice,
-    /// Its tokens per pass.
+    /// What that gains at most.
     best_most: f64,
     model: f64,
 }
@@ -182,7 +179,7 @@ impl<'p, 's> Uncertain<'p, 's> {
             Err(Failure::Taken(error)) => return Err(NoDraws::Setup(error)),
             Err(error @ Failure::Threads { .. }) => return Err(NoDraws::Threads(error.to_string())),
         }
-        Ok(points.iter().zip(all).map(|(point, drawn)| summed(*point, &drawn, self.misfits[point.candidate])).collect())
+        Ok(points.iter().zip(all).map(|(point, drawn)| summed(&drawn, self.misfits[point.candidate])).collect())
     }
 
     fn evaluate(
@@ -202,21 +199,20 @@ impl<'p, 's> Uncertain<'p, 's> {
     }
 }
 
-fn at_point(setup: &Setup<'_>, here: &Here<'_, '_>, point: &Point, factor: f64, model: f64) -> Drawn {
-    let (batch, context) = (point.batch as f64, point.context as f64);
-    let plain = plain_step(setup, batch, context);
-    let gain = |k: u64, tokens: f64| gain(setup, &plain, (batch, context), k, tokens);
+fn at_point<'s>(setup: &Setup<'s>, here: &Here<'_, 's>, point: &Point, factor: f64, model: f64) -> Drawn {
+    let place = here.at_by(setup, point.batch);
     let drawn = |length: &Length| {
-        let tokens = accepted(length, factor);
-        (length.k, gain(length.k, tokens), tokens)
+        let length = Length { tokens: accepted(length, factor), ..*length };
+        (Choice { k: length.k, speedup: place.speedup(&length) }, place.most(&length))
     };
+    let off = (Choice { k: 0, speedup: 1.0 }, 1.0);
     let own = here.length(point.k);
-    let constants = own.map_or(1.0, |length| gain(length.k, length.tokens));
-    let (_, own_speedup, most) = own.map_or((0, 1.0, 1.0), drawn);
-    let run = here.lengths.iter().filter(|length| length.runs(point.batch)).map(drawn);
-    let best = run.reduce(|best, next| if next.1 > best.1 { next } else { best });
-    let (k, best_speedup, best_most) = best.unwrap_or((0, 1.0, 1.0));
-    Drawn { constants, speedup: own_speedup, most, best: Choice { k, speedup: best_speedup }, best_most, model }
+    let constants = own.map_or(1.0, |length| place.speedup(length));
+    let (drawn_own, most) = own.map_or(off, drawn);
+    let run = here.lengths.iter().filter(|length| place.running(length) > 0).map(drawn);
+    let best = run.reduce(|best, next| if next.0.speedup > best.0.speedup { next } else { best });
+    let (best, best_most) = best.unwrap_or(off);
+    Drawn { constants, speedup: drawn_own.speedup, most, best, best_most, model }
 }
 
 /// Tokens per pass if drafts are accepted so many times as often as stated: at most all are.
@@ -225,9 +221,9 @@ pub fn accepted(length: &Length, factor: f64) -> f64 {
     (1.0 + (length.tokens - 1.0) * factor).min(length.k as f64 + 1.0)
 }
 
-fn summed(point: Point, drawn: &[Drawn], misfit: Misfit) -> Sure {
+fn summed(drawn: &[Drawn], misfit: Misfit) -> Sure {
     let rest = misfit.beyond(variance(drawn.iter().map(|one| one.constants.ln())));
-    let of = |one: &Drawn, speedup: f64, most: f64| point.scale * (speedup * rest.factor(one.model)).min(most);
+    let of = |one: &Drawn, speedup: f64, most: f64| (speedup * rest.factor(one.model)).min(most);
     let mut speedups: Vec<f64> = drawn.iter().map(|one| of(one, one.speedup, one.most)).collect();
     let gains = speedups.iter().filter(|speedup| **speedup > 1.0).count() as f64 / speedups.len().max(1) as f64;
     let best = |one: &Drawn| if of(one, one.best.speedup, one.best_most) > 1.0 { one.best.k } else { 0 };

@@ -45,7 +45,7 @@ pub fn plain(setup: &Setup<'_>, context: u64, batches: impl Iterator<Item = u64>
     batches.map(pace).collect()
 }
 
-/// A candidate at the batches that run, at the best draft length of each, gain or not.
+/// A candidate at these batches, at the best draft length of each, gain or not, with as many sequences as run with it.
 #[must_use]
 pub fn speculative(here: &Here<'_, '_>, batches: impl Iterator<Item = u64>) -> Vec<Pace> {
     let setup = &here.candidate.setup;
@@ -54,7 +54,7 @@ pub fn speculative(here: &Here<'_, '_>, batches: impl Iterator<Item = u64>) -> V
         let length = here.length(place.best_of_drafting()?.k)?;
         let round = place.round(length).seconds().get();
         let devices = setup.devices() + setup.own_devices();
-        Some(Pace::new(setup, batch, length.k, round, length.tokens, devices))
+        Some(Pace::new(setup, place.running(length), length.k, round, length.tokens, devices))
     };
     batches.filter_map(pace).collect()
 }

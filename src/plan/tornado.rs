@@ -3,7 +3,6 @@
 use crate::domain::provenance::NINE_IN_TEN;
 use crate::plan::candidate::{Here, Length};
 use crate::plan::draws::{Uncertain, accepted};
-use crate::plan::round::{gain, plain_step};
 use crate::plan::setup::{Setup, SetupError};
 
 /// Swings below this share of the speedup are none.
@@ -23,10 +22,10 @@ pub enum Input {
 impl Input {
     /// What it is, for people.
     #[must_use]
-    pub fn says(self) -> String {
-        let what = match self {
-            Self::Acceptance => return "how many drafts are accepted".to_owned(),
-            Self::Form => return "the cost model".to_owned(),
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Acceptance => "how many drafts are accepted",
+            Self::Form => "the cost model",
             Self::Constant(name) => match name {
                 "t_step" => "the engine's time for a step",
                 "t_draft" => "the engine's time for a draft pass",
@@ -46,8 +45,16 @@ impl Input {
                 "t_attention" => "the fixed time of attention",
                 other => other,
             },
-        };
-        format!("{what} ({})", self.name())
+        }
+    }
+
+    /// The same with the name that a profile has for it.
+    #[must_use]
+    pub fn says(self) -> String {
+        match self {
+            Self::Acceptance | Self::Form => self.what().to_owned(),
+            Self::Constant(name) => format!("{} ({name})", self.what()),
+        }
     }
 
     /// Its name.
@@ -85,16 +92,14 @@ impl Swing {
 /// # Errors
 ///
 /// None in practice: only constants differ.
-pub fn tornado(
-    uncertain: &Uncertain<'_, '_>,
+pub fn tornado<'s>(
+    uncertain: &Uncertain<'_, 's>,
     candidate: usize,
-    here: &Here<'_, '_>,
+    here: &Here<'_, 's>,
     batch: u64,
     length: &Length,
 ) -> Result<Vec<Swing>, SetupError> {
-    let place = (batch as f64, here.context as f64);
-    let at =
-        |setup: &Setup<'_>, tokens: f64| gain(setup, &plain_step(setup, place.0, place.1), place, length.k, tokens);
+    let at = |setup: &Setup<'s>, tokens: f64| here.at_by(setup, batch).speedup(&Length { tokens, ..*length });
     let central: Vec<f64> = uncertain.constants.iter().map(|constant| constant.value).collect();
     let mut swings = Vec::new();
     for (place, constant) in uncertain.constants.iter().enumerate() {

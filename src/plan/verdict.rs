@@ -1,7 +1,6 @@
 //! The decision for one context and acceptance: turn it on, leave it off, or measure first.
 
 use crate::plan::along::Along;
-use crate::plan::capacity::full_at;
 use crate::plan::draws::Sure;
 use crate::plan::full::AtFull;
 use crate::plan::tornado::Swing;
@@ -71,6 +70,8 @@ pub struct Other {
     pub k: u64,
     /// What that gains.
     pub speedup: f64,
+    /// Seconds of a token of one sequence with it.
+    pub per_token: f64,
     /// Seconds of a plain step.
     pub plain: f64,
 }
@@ -84,14 +85,12 @@ pub struct AtBatch {
     pub base_running: u64,
     /// How many of them run with the drafter.
     pub running: u64,
-    /// The best draft length above 0 of so many; none where none runs.
+    /// The best draft length above 0; none where no sequence runs with any.
     pub k: Option<u64>,
     /// Throughput over that of plain decoding of as many of them as run without the drafter: the speedup, where all run.
     pub speedup: f64,
     /// How sure that is.
     pub sure: Option<Sure>,
-    /// Seconds of a plain step of as many as run with the drafter.
-    pub plain: f64,
     /// The same by the profile of the engine that says otherwise, where there is one.
     pub disputed: Option<Other>,
     /// How it stands.
@@ -109,6 +108,8 @@ pub struct Verdict {
     pub at: Vec<AtBatch>,
     /// Where it is decided: the position in `at` that the answer rests on.
     pub decided_at: usize,
+    /// The draft length to keep: that which loses least if it is kept at every batch of the load, or of the study.
+    pub k: Option<u64>,
     /// The runs of batches at which the profiles of the engine contradict each other.
     pub apart: Vec<(u64, u64)>,
     /// The runs of contexts in which it pays at the batch that decides.
@@ -135,11 +136,11 @@ impl Verdict {
 /// median.
 const CLEAR: f64 = 1.05;
 
-/// Whether two profiles give opposite answers: a clear gain by one and none by the other.
+/// Whether two profiles give opposite answers: a clear gain by one, clearly less and no clear gain by the other.
 #[must_use]
 pub fn contradict(one: f64, other: f64) -> bool {
     let (more, less) = (one.max(other), one.min(other));
-    more >= CLEAR && less < CLEAR && (one > other || less < 1.0)
+    more >= CLEAR && less < CLEAR && more >= CLEAR * less
 }
 
 /// How many sequences run, and what that brings, before anything is drawn.
@@ -148,33 +149,22 @@ pub fn contradict(one: f64, other: f64) -> bool {
 #[must_use]
 pub fn at_batch(along: &Along<'_, '_>, batch: u64) -> AtBatch {
     let here = &along.here;
-    let base_running = here.alone.running.map_or(batch, |most| most.min(batch));
+    let place = here.at(batch);
+    let base_running = place.base_running;
     let none = AtBatch {
         batch,
         base_running,
         running: 0,
         k: None,
         speedup: 0.0,
-        plain: 0.0,
         sure: None,
         disputed: None,
-        stand: Stand::TooMany,
+        stand: if base_running == 0 { Stand::TooMany } else { Stand::Crowded },
     };
-    if base_running == 0 {
-        return none;
-    }
-    // The longest draft has the least room: the most sequences that any draft length leaves room for.
-    let room = |most: Option<u64>| most.map_or(base_running, |most| most.min(base_running));
-    let running = here.lengths.iter().map(|length| room(length.capacity.running)).max().unwrap_or(0);
-    let best = if running > 0 { here.at(running).best_of_drafting() } else { None };
-    let Some(best) = best else { return AtBatch { stand: Stand::Crowded, ..none } };
-    let speedup = if running == base_running {
-        best.speedup
-    } else {
-        here.length(best.k).map_or(0.0, |length| full_at(here, (base_running, running), length))
-    };
-    let plain = here.at(running).plain.seconds().get();
-    AtBatch { running, k: Some(best.k), speedup, plain, stand: Stand::Unsure, ..none }
+    let best = place.best_of_drafting().filter(|_| base_running > 0);
+    let Some((best, length)) = best.and_then(|best| Some((best, here.length(best.k)?))) else { return none };
+    let running = place.running(length);
+    AtBatch { running, k: Some(best.k), speedup: best.speedup, stand: Stand::Unsure, ..none }
 }
 
 impl AtBatch {
@@ -221,23 +211,17 @@ mod tests {
     use super::*;
 
     fn at(stand: Stand, speedup: f64) -> AtBatch {
-        AtBatch {
-            batch: 1,
-            base_running: 1,
-            running: 1,
-            k: Some(2),
-            speedup,
-            plain: 0.01,
-            sure: None,
-            disputed: None,
-            stand,
-        }
+        AtBatch { batch: 1, base_running: 1, running: 1, k: Some(2), speedup, sure: None, disputed: None, stand }
     }
 
     #[test]
     fn profiles_contradict_where_one_gains_clearly_and_the_other_does_not() {
-        assert!(contradict(1.7, 1.006) && contradict(1.3, 0.7) && contradict(0.9, 1.2));
-        assert!(!contradict(1.1, 1.06) && !contradict(1.02, 0.98) && !contradict(0.9, 0.8) && !contradict(1.0, 1.06));
+        for (one, other) in [(1.7, 1.006), (1.3, 0.7), (0.9, 1.2), (1.0, 1.06)] {
+            assert!(contradict(one, other) && contradict(other, one));
+        }
+        for (one, other) in [(1.1, 1.06), (1.02, 0.98), (0.9, 0.8), (1.03, 1.06)] {
+            assert!(!contradict(one, other) && !contradict(other, one));
+        }
     }
 
     /// The usual load decides before the rare one; what does not gain as priced is not worth a measurement.

@@ -112,7 +112,7 @@ impl<'p, 's> Seen<'p, '_, 's> {
             let candidate = self.candidate(member);
             several(candidate).then(|| match candidate.process(context).alpha() {
                 Some(alpha) => format!("alpha {}", shortest(alpha)),
-                None => format!("acceptance {}", candidate.acceptance + 1),
+                None => format!("list {} of acceptance", candidate.acceptance + 1),
             })
         };
         let all: Vec<(usize, String)> =

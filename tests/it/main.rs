@@ -27,6 +27,7 @@ mod invariants;
 mod model_facts;
 mod operators;
 mod plan;
+mod plan_crowded;
 mod plan_figures;
 mod plan_scan;
 mod plan_schedules;

@@ -26,7 +26,7 @@ fn the_second_exercise_has_a_batch_for_each_length_or_none() {
     let folder = folder();
     let document = planned(folder.path(), &["--scenario", "founding-exercise-2"]);
     let by_k = rows(&document["verdicts"][0], "pays_at_batch_by_k");
-    let pays = |k: usize| by_k[k - 1]["batch"].to_string();
+    let pays = |k: usize| by_k[k - 1]["at_equal_batch"].to_string();
     for k in 1..=9 {
         assert_eq!(pays(k), "[[1,4096]]", "k = {k}");
     }
@@ -69,10 +69,8 @@ fn the_founding_study_is_decided_as_its_table_says() {
     assert_eq!(shown(&row(1, 0.6)), (2, "1.47".to_owned()));
     assert_eq!(shown(&row(64, 0.8)), (4, "1.82".to_owned()));
     let large = row(256, 0.8);
-    assert_eq!(
-        (large["best_k"].as_u64(), large["runs"].as_bool(), large["base_runs"].as_bool()),
-        (Some(0), Some(false), Some(false))
-    );
+    assert_eq!((large["runs"].as_bool(), large["base_runs"].as_bool()), (Some(false), Some(false)));
+    assert_eq!((large["running"].as_u64(), large["base_running"].as_u64()), (Some(158), Some(206)));
     let verdict = &document["verdicts"][1];
     assert_eq!(verdict["answer"], "enable");
     assert_eq!(verdict["memory"]["without_drafter"]["sequences"], 206);
@@ -294,7 +292,7 @@ fn wrong_flags_are_told() {
     refused(&["--drafter", "llama-1"], "did you mean \"llama-1b\"?");
     refused(&["--emit", "vllm", "--format", "json"], "cannot be used with");
     refused(&["--samples", "5"], "100");
-    refused(&["--emit", "vllm", "--write", "json"], "cannot be used with");
+    refused(&["--k-max", "1025"], "--k-max: drafts of 1025 tokens are longer than 1024");
 }
 
 /// What stops sequences is named, be it memory or a limit.
@@ -349,8 +347,11 @@ fn too_large_a_plan_is_refused_before_it_starts() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("too-many-points"), "{}", ran.stderr);
     let long = run(folder.path(), &["plan", "--k-max", "100000"]);
-    assert_eq!(long.code, 3);
+    assert_eq!(long.code, 2);
     assert!(long.stderr.contains("no engine drafts that many"), "{}", long.stderr);
+    let long = run(folder.path(), &["plan", "--set", "sweep.k=[2000]"]);
+    assert_eq!(long.code, 2);
+    assert!(long.stderr.contains("longer than 1024"), "{}", long.stderr);
 }
 
 /// What people read, as a whole.

@@ -139,10 +139,38 @@ fn scanned<'g>(grid: &'g Grid<'g>, label: &str) -> Vec<Vec<Row<'g>>> {
     by_batch
 }
 
-/// The best length of a batch's rows that runs and gains, the smallest of equals.
-fn best(rows: &[Row<'_>]) -> (u64, f64) {
-    let run = rows.iter().filter(|row| runs(row)).map(|row| (row.k, row.speedup()));
-    run.fold((0, 1.0), |best, next| if next.1 > best.1 { next } else { best })
+/// What the rows of one drafter say of so many sequences that want to be decoded: each way with as many as run.
+struct Scan<'g> {
+    by_batch: Vec<Vec<Row<'g>>>,
+    sequences: u64,
+}
+
+impl Scan<'_> {
+    fn base_running(&self, batch: u64) -> u64 {
+        let runs = |rows: &&Vec<Row<'_>>| rows[0].memory.base_fits && rows[0].batch <= self.sequences;
+        self.by_batch[..batch as usize].iter().filter(runs).count() as u64
+    }
+
+    /// By throughput; where all run it is the row's own speedup.
+    fn speedup(&self, batch: u64, place: usize) -> f64 {
+        let alone = self.base_running(batch);
+        let running = self.by_batch[..alone as usize].iter().filter(|rows| runs(&rows[place])).count();
+        if running == 0 {
+            return 0.0;
+        }
+        let row = &self.by_batch[running - 1][place];
+        if running as u64 == alone {
+            return row.speedup();
+        }
+        let speculative = running as f64 * row.tokens_per_pass / row.round().get();
+        speculative / (alone as f64 / self.by_batch[alone as usize - 1][0].base_step.get())
+    }
+
+    /// The best length of a batch that gains, the smallest of equals.
+    fn best(&self, batch: u64) -> (u64, f64) {
+        let all = self.by_batch[0].iter().enumerate().map(|(place, row)| (row.k, self.speedup(batch, place)));
+        all.fold((0, 1.0), |best, next| if next.1 > best.1 { next } else { best })
+    }
 }
 
 /// Runs of batches for which something holds, number by number.
@@ -164,24 +192,31 @@ fn check(scenario: &Scenario, seen: &mut [u64; 4]) {
     let candidates = Candidate::all(setting, k_max).unwrap();
     let grid = Grid::new(scenario, u64::MAX).unwrap();
     let lines: Vec<Along<'_, '_>> = candidates.iter().map(|of| Along::new(of, context, last, 1..=last)).collect();
-    let scans: Vec<Vec<Vec<Row<'_>>>> =
-        lines.iter().map(|along| scanned(&grid, &along.here.candidate.drafter.label)).collect();
-    for (along, by_batch) in lines.iter().zip(&scans) {
-        assert_eq!(by_batch.len() as u64, last);
-        for rows in by_batch {
-            let (k, _) = best(rows);
-            assert_eq!(along.k(rows[0].batch), k, "batch {}", rows[0].batch);
-            for (of, row) in break_even(&along.here, rows[0].batch).iter().zip(rows) {
+    let sequences = scenario.limits.max_num_seqs.unwrap();
+    let scan =
+        |along: &Along<'_, '_>| Scan { by_batch: scanned(&grid, &along.here.candidate.drafter.label), sequences };
+    let scans: Vec<Scan<'_>> = lines.iter().map(scan).collect();
+    for (along, scan) in lines.iter().zip(&scans) {
+        assert_eq!(scan.by_batch.len() as u64, last);
+        let resident = along.here.resident.running.unwrap_or(last).min(last);
+        for batch in 1..=resident {
+            let rows = &scan.by_batch[batch as usize - 1];
+            assert_eq!(along.k(batch), scan.best(batch).0, "batch {batch}");
+            for (of, row) in break_even(&along.here, batch).iter().zip(rows) {
                 break_even_is(of, row, along);
             }
         }
-        let pays = windows(by_batch.iter().map(|rows| (rows[0].batch, best(rows).0 > 0)));
+        let pays = windows((1..=resident).map(|batch| (batch, scan.best(batch).0 > 0)));
         assert_eq!(up_to(along.windows(), last), pays);
+        for (at, own) in along.pays.iter().enumerate() {
+            let of = (1..=along.last.min(last)).map(|batch| (batch, scan.speedup(batch, at) > 1.0));
+            assert_eq!(up_to(own.clone(), last), windows(of), "k = {}", at + 1);
+        }
         for (at, priced) in along.priced.iter().enumerate() {
-            let of = by_batch.iter().map(|rows| (rows[at].batch, rows[at].speedup() > 1.0));
+            let of = scan.by_batch.iter().map(|rows| (rows[at].batch, rows[at].speedup() > 1.0));
             assert_eq!(up_to(priced.clone(), last), windows(of), "k = {}", at + 1);
         }
-        fixed_is(along, by_batch);
+        fixed_is(along, scan, resident);
         seen[pays.len().min(3)] += 1;
     }
     leader_is(&lines, &scans, last);
@@ -195,6 +230,16 @@ fn up_to(windows: Vec<(u64, u64)>, last: u64) -> Vec<(u64, u64)> {
 /// Tokens that pay, by the price of the row; of drafts that are looked up by the definition alone, since width follows tokens.
 fn break_even_is(of: &specplan::plan::rivals::BreakEven, row: &Row<'_>, along: &Along<'_, '_>) {
     assert_eq!(of.length.k, row.k);
+    if !runs(row) {
+        // Of fewer sequences than want to run: the place's own speedup with those tokens is 1.
+        let place = along.here.at(row.batch);
+        let level = of.tokens.map(|tokens| place.speedup(&specplan::plan::candidate::Length { tokens, ..of.length }));
+        assert!(
+            level
+                .is_none_or(|level| (level - 1.0).abs() < 1e-6 || level > 1.0 && along.here.candidate.setup.looks_up())
+        );
+        return;
+    }
     let most = row.k as f64 + 1.0;
     if along.here.candidate.setup.looks_up() {
         let place = along.here.at(row.batch);
@@ -216,21 +261,15 @@ fn break_even_is(of: &specplan::plan::rivals::BreakEven, row: &Row<'_>, along: &
     }
 }
 
-/// The loss of a draft length that is kept, point by point; where more are there than run with it, as many as run do.
-fn fixed_is(along: &Along<'_, '_>, by_batch: &[Vec<Row<'_>>]) {
-    let resident = along.here.resident.running.unwrap_or(u64::MAX);
-    let tokens_per_s = |row: &Row<'_>| row.batch as f64 * row.tokens_per_pass / row.round().get();
-    for fixed in &along.fixed {
-        let crowded = by_batch.iter().flatten().rfind(|row| row.k == fixed.k && runs(row));
-        let crowded = crowded.map_or(0.0, tokens_per_s);
+/// The loss of a draft length that is kept, point by point: none is negative.
+fn fixed_is(along: &Along<'_, '_>, scan: &Scan<'_>, resident: u64) {
+    for (place, fixed) in along.fixed.iter().enumerate() {
         let (mut sum, mut weight, mut worst) = (0.0, 0.0, f64::NEG_INFINITY);
-        for rows in by_batch.iter().filter(|rows| rows[0].batch <= resident) {
-            let row = rows.iter().find(|row| row.k == fixed.k).unwrap();
-            let plain = row.batch as f64 / row.base_step.get();
-            let speedup = if runs(row) { row.speedup() } else { crowded / plain };
-            let loss = 1.0 - speedup / best(rows).1;
-            sum += loss / row.batch as f64;
-            weight += 1.0 / row.batch as f64;
+        for batch in 1..=resident {
+            let loss = 1.0 - scan.speedup(batch, place) / scan.best(batch).1;
+            assert!(loss >= 0.0);
+            sum += loss / batch as f64;
+            weight += 1.0 / batch as f64;
             worst = f64::max(worst, loss);
         }
         assert!((fixed.mean - sum / weight).abs() < 1e-9 && (fixed.worst - worst).abs() < 1e-12, "k = {}", fixed.k);
@@ -238,11 +277,11 @@ fn fixed_is(along: &Along<'_, '_>, by_batch: &[Vec<Row<'_>>]) {
 }
 
 /// The best drafter of a batch is the one with the largest speedup of all rows.
-fn leader_is(lines: &[Along<'_, '_>], scans: &[Vec<Vec<Row<'_>>>], last: u64) {
+fn leader_is(lines: &[Along<'_, '_>], scans: &[Scan<'_>], last: u64) {
     // Every drafter here has one acceptance.
     let here: Vec<_> = lines.iter().map(|along| &along.here).collect();
     for batch in [1, last.div_ceil(2), last] {
-        let gains: Vec<f64> = scans.iter().map(|by_batch| best(&by_batch[batch as usize - 1]).1).collect();
+        let gains: Vec<f64> = scans.iter().map(|scan| scan.best(batch).1).collect();
         let most = gains.iter().copied().fold(1.0, f64::max);
         match winner(&rivals(&here, batch)) {
             Some(at) => assert!((gains[at] - most).abs() < 1e-12 && most > 1.0),
@@ -276,7 +315,7 @@ fn windows_of_context_are_those_of_a_close_scan() {
         let setting = Setting::all(&loaded.scenario).next().unwrap();
         let batch = 1 + random.below(60);
         for candidate in Candidate::all(setting, 3).unwrap() {
-            let pays = |context: u64| candidate.here(context).choose(batch).k > 0;
+            let pays = |context: u64| candidate.here(context).choose_for_all(batch).k > 0;
             let found = where_holds(&by_context(&candidate, batch, last), |k| k > 0);
             for context in (1..=last).step_by(11) {
                 let inside = found.iter().any(|(from, to)| (*from..=*to).contains(&context));

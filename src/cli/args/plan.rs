@@ -50,7 +50,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", default_value = "512", value_parser = RangedU64ValueParser::<u64>::new().range(1..=20_000), allow_negative_numbers = true)]
     pub output_tokens: u64,
     /// Print draft lengths by batch in the form that an engine takes, and nothing else.
-    #[arg(long, value_name = "FORM", conflicts_with_all = ["format", "write"])]
+    #[arg(long, value_name = "FORM", conflicts_with = "format")]
     pub emit: Option<ScheduleForm>,
     /// Refuse larger plans, in points of batch, context, k and acceptance.
     #[arg(long, value_name = "N", default_value = "100000000", allow_negative_numbers = true)]

@@ -4,6 +4,7 @@ use crate::acceptance::process::Known;
 use crate::plan::candidate::{Here, runs};
 use crate::plan::latency::{Pace, plain, speculative};
 use crate::plan::setting::Setting;
+use crate::plan::verdict::Stand;
 use crate::report::chart::bodies::{Guide, Kind, Scatter, TornadoBar, TornadoPlot};
 use crate::report::chart::spec::{Body, Chart, Heading, Line, LinePlot, Lines, Spot};
 use crate::report::number::times;
@@ -22,11 +23,12 @@ const BLACK: usize = 6;
 /// Inputs of a tornado.
 const MOST_BARS: usize = 10;
 
-/// The charts: drafters for the first cases, the others for the first case.
+/// The charts: drafters for the first cases, the others for the first case in which some sequence runs.
 #[must_use]
 pub fn charts(planned: &Planned<'_, '_>, title: &str) -> Vec<Chart> {
     let all: Vec<Seen<'_, '_, '_>> = planned.cases().collect();
-    let Some((first, drafter)) = all.first().and_then(|first| {
+    let runs = |seen: &&Seen<'_, '_, '_>| seen.case.verdict.decisive().is_some_and(|at| at.k.is_some());
+    let Some((first, drafter)) = all.iter().find(runs).or(all.first()).and_then(|first| {
         let drafter = first.candidate(first.case.verdict.candidate?).drafter;
         Some((first, drafter))
     }) else {
@@ -34,7 +36,7 @@ pub fn charts(planned: &Planned<'_, '_>, title: &str) -> Vec<Chart> {
     };
     let Setting { engine, target, device, .. } = first.decision.setting;
     let trust = [trust::profile(engine, target, device), trust::drafter(drafter, engine)];
-    let one_of = if all.len() > 1 { format!("  The first of {} cases.", all.len()) } else { String::new() };
+    let one_of = if all.len() > 1 { format!("  One of {} cases.", all.len()) } else { String::new() };
     let heading = |what: &str, subtitle: String, caption: String| Heading {
         title: format!("{what}: {title}"),
         subtitle,
@@ -54,16 +56,10 @@ fn drafters(all: &[Seen<'_, '_, '_>], heading: impl Fn(&str, String, String) -> 
     let xs = first.planned.shown.clone();
     let spot = |here: &Here<'_, '_>, batch: u64| {
         let place = here.at(batch);
-        let best = here.lengths.iter().map(|length| (length, place.speedup(length)));
-        let run = best.clone().filter(|(length, _)| length.runs(batch));
-        let most = |a: (&_, f64), b: (&_, f64)| a.1 < b.1;
-        let fits = run.clone().next().is_some();
-        let (length, y) = if fits {
-            run.reduce(|best, next| if most(best, next) { next } else { best })?
-        } else {
-            best.reduce(|best, next| if most(best, next) { next } else { best })?
-        };
-        Some(Spot { x: batch, y, fits, carried: length.known != Known::Stated })
+        let best = place.best_of_drafting()?;
+        let length = here.length(best.k)?;
+        let fits = place.running(length) == batch;
+        Some(Spot { x: batch, y: best.speedup, fits, carried: length.known != Known::Stated })
     };
     let line = |here: &Here<'_, '_>| Line {
         spots: xs.iter().filter_map(|&batch| spot(here, batch)).collect(),
@@ -91,7 +87,7 @@ fn drafters(all: &[Seen<'_, '_, '_>], heading: impl Fn(&str, String, String) -> 
     let unfit = body.plots.iter().flat_map(|plot| &plot.lines).flat_map(|line| &line.spots).any(|spot| !spot.fits);
     let hints = [
         (true, "Each drafter at its best draft length for each batch."),
-        (unfit, "Dashed: so many sequences do not run with the drafter."),
+        (unfit, "Dashed: fewer sequences run than that, the others wait: by throughput, each way with as many as run."),
         (carried, "Hollow: tokens per pass carried over from another k or context."),
     ];
     let caption: Vec<&str> = hints.into_iter().filter(|(holds, _)| *holds).map(|(_, hint)| hint).collect();
@@ -195,26 +191,34 @@ fn frontier(seen: &Seen<'_, '_, '_>, one_of: &str, heading: impl Fn(&str, String
 fn tornado(seen: &Seen<'_, '_, '_>, one_of: &str, heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
     let verdict = &seen.case.verdict;
     let at = verdict.decisive()?;
-    let bars: Vec<TornadoBar> = verdict
-        .swings
-        .iter()
-        .take(MOST_BARS)
-        .map(|swing| TornadoBar { name: swing.input.name().to_owned(), low: swing.low, high: swing.high })
-        .collect();
+    let (k, centre) = seen.kept_speedup(at.batch)?;
+    let disputed = at.disputed.filter(|_| at.stand == Stand::Disputed);
+    let other = disputed.map(|other| TornadoBar {
+        name: format!("profile {}", seen.profiles().1),
+        low: other.speedup,
+        high: centre,
+    });
+    let swings = verdict.swings.iter().map(|swing| TornadoBar {
+        name: swing.input.what().to_owned(),
+        low: swing.low,
+        high: swing.high,
+    });
+    let bars: Vec<TornadoBar> = other.into_iter().chain(swings).take(MOST_BARS).collect();
     if bars.is_empty() {
         return None;
     }
-    let body = TornadoPlot { x_label: "speedup (x)".to_owned(), centre: at.speedup, bars };
+    let body = TornadoPlot { x_label: "speedup (x)".to_owned(), centre, bars };
     let what = format!(
-        "{}: {} with k = {} at {}, {}",
+        "{}: {} with k = {k} at {}, {}",
         seen.heading(),
         seen.drafter(),
-        at.k.unwrap_or(0),
         seen.batch_name(at.batch),
-        times(at.speedup)
+        times(centre)
     );
+    let rival = if disputed.is_some() { "  Profile: another profile of the engine." } else { "" };
     let caption = format!(
-        "Each bar: one input alone, from where 5 % of its draws lie below to 95 %. Dark line: 1x. Grey line: every input as it is used.{one_of}"
+        "Each bar: one input alone, from where 5 % of its draws lie below to 95 %.{rival}  Dark line: 1x.  Grey line: every input as it is \
+         used.{one_of}"
     );
     Some(Chart {
         part: "tornado".to_owned(),

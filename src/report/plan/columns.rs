@@ -11,7 +11,7 @@ use crate::report::csv::table;
 use crate::report::plan::{Planned, Seen};
 
 /// The columns that name a row.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "hardware",
     "target",
     "tensor_parallel",
@@ -22,6 +22,7 @@ const NAMES: [&str; 10] = [
     "batch",
     "acceptance",
     "alpha",
+    "acceptance_case",
 ];
 
 /// The columns of the decision.
@@ -39,6 +40,8 @@ pub fn columns() -> Vec<&'static str> {
         "per_token_s",
         "base_tokens_per_s",
         "tokens_per_s",
+        "base_running",
+        "running",
         "base_runs",
         "runs",
         "speedup_low",
@@ -53,7 +56,7 @@ pub fn columns() -> Vec<&'static str> {
 /// The columns of break-even.
 #[must_use]
 pub fn break_even_columns() -> Vec<&'static str> {
-    let own = ["k", "tokens_per_pass", "tokens_to_pay", "alpha_to_pay", "speedup", "runs", "notes"];
+    let own = ["k", "tokens_per_pass", "tokens_to_pay", "alpha_to_pay", "speedup", "running", "runs", "notes"];
     [&NAMES[..], &own].concat()
 }
 
@@ -92,6 +95,7 @@ fn names(seen: &Seen<'_, '_, '_>, member: usize, batch: u64) -> Vec<Value> {
         batch.into(),
         candidate.drafter.acceptance.model.kind().as_str().into(),
         candidate.process(seen.context()).alpha().into(),
+        (candidate.acceptance + 1).into(),
     ]
 }
 
@@ -101,14 +105,16 @@ fn cells(seen: &Seen<'_, '_, '_>, row: &Row, at: usize, member: usize) -> Vec<Va
     let Rival { best, tokens, level } = row.rivals[at];
     let gaining = best.filter(|best| best.speedup > 1.0);
     let place = here.at(row.batch);
-    let plain = place.plain.seconds().get();
-    let all = (setup.ranks() * row.batch) as f64;
     let base_runs = runs(&here.alone, row.batch);
-    let per_token = best.map(|best| plain / best.speedup);
+    let plain = Some(place.plain.seconds().get()).filter(|_| place.base_running > 0);
+    let rate = |running: u64, seconds: f64| (setup.ranks() * running) as f64 / seconds;
+    let length = best.and_then(|best| here.length(best.k));
+    let per_token = length.map(|length| place.per_token(length));
+    let running = length.map(|length| place.running(length));
     let sure = (seen.case.verdict.candidate == Some(member))
         .then(|| seen.case.verdict.at.iter().find(|one| one.batch == row.batch))
         .flatten();
-    let drawn = sure.filter(|one| one.running == one.batch).and_then(|one| one.sure.as_ref());
+    let drawn = sure.and_then(|one| one.sure.as_ref());
     let mut cells = names(seen, member, row.batch);
     cells.extend([
         gaining.map_or(0, |best| best.k).into(),
@@ -120,10 +126,16 @@ fn cells(seen: &Seen<'_, '_, '_>, row: &Row, at: usize, member: usize) -> Vec<Va
         level.into(),
         plain.into(),
         per_token.into(),
-        (all / plain).into(),
-        per_token.map(|seconds| all / seconds).into(),
+        plain.map(|seconds| rate(place.base_running, seconds)).into(),
+        running.zip(per_token).map(|(running, seconds)| rate(running, seconds)).into(),
+        place.base_running.into(),
+        running.unwrap_or(0).into(),
         base_runs.into(),
-        (best.is_some() || here.lengths.is_empty() && runs(&here.resident, row.batch)).into(),
+        match length {
+            Some(length) => length.runs(row.batch),
+            None => here.lengths.is_empty() && runs(&here.resident, row.batch),
+        }
+        .into(),
         drawn.map(|sure| sure.low).into(),
         drawn.map(|sure| sure.high).into(),
         drawn.map(|sure| sure.gains).into(),
@@ -162,13 +174,15 @@ pub fn break_even_rows<'p>(seen: Seen<'p, '_, '_>) -> impl Iterator<Item = Vec<V
         for &batch in &seen.planned.shown {
             for line in break_even(here, batch) {
                 let k = line.length.k;
+                let running = here.at(batch).running(&line.length);
                 let mut cells = names(&seen, member, batch);
                 cells.extend([
                     k.into(),
                     line.length.tokens.into(),
                     line.tokens.into(),
                     line.tokens.and_then(|tokens| Some(alpha_to_pay(tokens, k)?.get())).into(),
-                    line.speedup.into(),
+                    (running > 0).then_some(line.speedup).into(),
+                    running.into(),
                     line.length.runs(batch).into(),
                     notes(&seen, member, batch, Some(k)),
                 ]);

@@ -93,10 +93,19 @@ fn at_batch(at: &AtBatch) -> Value {
     })
 }
 
-/// Where each draft length pays by its price, whether so many sequences run or not.
+/// Where each draft length pays.
 fn by_k(along: &Along<'_, '_>) -> Value {
-    let one = |(length, windows): (&Length, &Vec<(u64, u64)>)| json!({ "k": length.k, "batch": windows, "looked_to": along.last, "sequences": length.capacity.running });
-    along.here.lengths.iter().zip(&along.priced).map(one).collect()
+    let one = |(at, length): (usize, &Length)| {
+        json!({
+            "k": length.k,
+            "batch": along.pays[at],
+            "looked_to": along.last,
+            "at_equal_batch": along.priced[at],
+            "equal_looked_to": along.priced_to,
+            "sequences": length.capacity.running,
+        })
+    };
+    along.here.lengths.iter().enumerate().map(one).collect()
 }
 
 fn fixed(along: &Along<'_, '_>) -> Value {

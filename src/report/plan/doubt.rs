@@ -1,7 +1,9 @@
 //! What a verdict says of draft lengths and acceptance, of what it hangs on, and of what to measure.
 
+use crate::acceptance::process::Known;
 use crate::domain::acceptance::AcceptanceModel;
 use crate::plan::breakeven::rule_of_thumb;
+use crate::plan::candidate::Length;
 use crate::plan::rivals::break_even;
 use crate::plan::tornado::{Input, Swing};
 use crate::plan::verdict::Stand;
@@ -19,19 +21,35 @@ impl Seen<'_, '_, '_> {
         Some(matches!(acceptance.model, AcceptanceModel::Counts(_) | AcceptanceModel::Trace(_)))
     }
 
+    /// Whether it is what is published of such drafters, nobody having stated any.
+    fn is_published(&self) -> Option<bool> {
+        Some(self.candidate(self.case.verdict.candidate?).drafter.acceptance.provenance.is_published)
+    }
+
+    /// Where the tokens per pass of a draft length come from.
+    fn acceptance_from(&self, length: Length) -> Option<&'static str> {
+        Some(match (self.is_counted()?, length.known) {
+            (true, Known::Extrapolated) => "carried on from shorter drafts that were counted",
+            (true, _) => "counted",
+            (false, _) if self.is_published()? => "published of such drafters, not counted on your traffic",
+            (false, _) => "as stated, not counted",
+        })
+    }
+
     /// What acceptance the answer needs, beside the one it has.
     pub(super) fn acceptance_due(&self) -> Option<String> {
         let verdict = &self.case.verdict;
         let (at, along) = (verdict.decisive()?, self.along()?);
-        let k = at.k?;
-        let due = break_even(&along.here, at.running).into_iter().find(|line| line.length.k == k)?;
-        let from = if self.is_counted()? { "counted" } else { "as stated, not counted" };
+        let k = self.k()?;
+        let due = break_even(&along.here, at.batch).into_iter().find(|line| line.length.k == k)?;
+        let from = self.acceptance_from(due.length)?;
         let pays = due
             .tokens
             .map_or_else(|| "no number of them pays".to_owned(), |tokens| format!("above {tokens:.2} it pays"));
         let row = self.case.rows.iter().find(|row| row.batch == at.batch);
         let place = self.case.members.iter().position(|member| Some(*member) == verdict.candidate)?;
-        let next = row.filter(|row| row.rivals.len() > 1).and_then(|row| row.rivals[place].level);
+        let best = row.filter(|row| row.rivals.len() > 1).map(|row| row.rivals[place]);
+        let next = best.filter(|rival| rival.best.is_some_and(|best| best.k == k)).and_then(|rival| rival.level);
         let next = next.map_or_else(String::new, |level| format!(", above {level:.2} it is the best choice"));
         Some(format!(
             "{:.2} tokens per pass at k = {k} ({from}); {pays}{next}, at {}",
@@ -56,8 +74,8 @@ impl Seen<'_, '_, '_> {
         }
         let loses = format!(
             "k = {k} {over} is {} slower than the best of each batch on average, {} at most (batch {})",
-            percent(kept.mean.max(0.0)),
-            percent(kept.worst.max(0.0)),
+            percent(kept.mean),
+            percent(kept.worst),
             kept.worst_at
         );
         let best =
@@ -115,16 +133,24 @@ impl Seen<'_, '_, '_> {
     pub(super) fn next(&self) -> Option<String> {
         let verdict = &self.case.verdict;
         let at = verdict.decisive()?;
-        let (k, batch) = (at.k?, self.batch_name(at.batch));
+        let batch = self.batch_name(at.batch);
+        let (length, place, _) = self.kept_here(at.batch)?;
+        let (k, running) = (length.k, place.running(length));
         let milliseconds = |seconds: f64| format!("{:.1}", 1e3 * seconds);
-        let by_us = format!("{} with k = {k}, {} without", milliseconds(at.plain / at.speedup), milliseconds(at.plain));
+        let of = |running: u64| if running == at.batch { String::new() } else { format!(" ({running} running)") };
+        let by_us = format!(
+            "{} with k = {k}{}, {} without{}",
+            milliseconds(place.per_token(length)),
+            of(running),
+            milliseconds(place.plain.seconds().get()),
+            of(place.base_running)
+        );
         let point = match at.disputed.filter(|_| at.stand == Stand::Disputed) {
             Some(other) => {
                 let (engine, rival) = self.profiles();
-                let theirs = other.plain / other.speedup;
                 format!(
                     "ms per output token at {batch}: about {by_us} says {engine}, about {} with k = {}, {} without says {rival}",
-                    milliseconds(theirs),
+                    milliseconds(other.per_token),
                     other.k,
                     milliseconds(other.plain)
                 )
@@ -136,17 +162,19 @@ impl Seen<'_, '_, '_> {
             }
             None => format!("ms per output token at {batch}: {by_us} is expected"),
         };
-        let counts = "acceptance on your traffic (specplan acceptance reads your server's metrics or log)";
+        let more = if self.is_counted()? { "more rounds of your traffic" } else { "acceptance on your traffic" };
+        let counts = format!("{more} (specplan acceptance reads your server's metrics or log)");
         let is_first = verdict.swings.first().is_some_and(|swing| swing.input == Input::Acceptance);
         Some(match (self.is_counted()?, is_first && at.stand != Stand::Disputed) {
-            (true, _) => point,
-            (false, true) => format!("{counts}; then {point}"),
+            (_, true) => format!("{counts}; then {point}"),
+            (true, false) => point,
             (false, false) => format!("{point}; and {counts}"),
         })
     }
 
     /// The engine's profile and the one that contradicts it.
-    pub(super) fn profiles(&self) -> (&str, String) {
+    #[must_use]
+    pub fn profiles(&self) -> (&str, String) {
         let engine = &self.decision.setting.engine;
         let other: Vec<&str> = engine.disputed_by.iter().map(|of| of.engine.as_str()).collect();
         (&engine.id, other.join(" or "))

@@ -35,19 +35,42 @@ impl Seen<'_, '_, '_> {
             }
         };
         let verdict = &self.case.verdict;
-        let unsure: Vec<String> =
-            verdict.at.iter().filter(|at| at.stand != Stand::Pays).map(|at| at.batch.to_string()).collect();
-        let sure = if unsure.is_empty() {
-            String::new()
-        } else {
-            format!(" as priced, but not surely at {}", unsure.join(", "))
-        };
+        let inside = |batch: u64| windows.iter().any(|(from, to)| (*from..=*to).contains(&batch.min(last)));
+        let unsure: Vec<String> = verdict
+            .at
+            .iter()
+            .filter(|at| at.stand != Stand::Pays && inside(at.batch))
+            .map(|at| format!("{} at {}", at.stand.as_str(), at.batch))
+            .collect();
+        let doubts = !(unsure.is_empty() && verdict.apart.is_empty());
+        let sure = if unsure.is_empty() { String::new() } else { format!("; {}", unsure.join(", ")) };
+        let kept = self.kept_windows(&windows);
         let measured = self.measured().filter(|(batch, _)| windows.iter().any(|(_, to)| to > batch));
         let measured = measured
             .map_or_else(String::new, |(batch, _)| format!("; measurements behind the price end at batch {batch}"));
         let load: Vec<String> = self.planned.load.iter().map(|(name, batch)| format!("{name} = {batch}")).collect();
         let load = if load.is_empty() { String::new() } else { format!("; your load: {}", load.join(", ")) };
-        Some(format!("{}{says}{sure}{measured}{load}", if sure.is_empty() { "" } else { "as priced " }))
+        let priced =
+            if doubts { format!("by the price of {}, ", self.decision.setting.engine.id) } else { String::new() };
+        Some(format!("{priced}{says}{kept}{sure}{measured}{load}"))
+    }
+
+    /// Where the recommended draft length pays that is kept at every batch, if that is less than where the best of each does.
+    fn kept_windows(&self, best: &[(u64, u64)]) -> String {
+        let windows = || {
+            let (along, k) = (self.along()?, self.k()?);
+            let at = along.here.lengths.iter().position(|length| length.k == k)?;
+            let last = along.schedule.last()?.last;
+            let shown = along.pays[at].iter().filter(|(from, _)| *from <= last);
+            Some((k, shown.map(|(from, to)| (*from, (*to).min(last))).collect::<Vec<_>>()))
+        };
+        match windows() {
+            Some((k, own)) if own != best => {
+                let own = if own.is_empty() { "none".to_owned() } else { ranges(&own) };
+                format!(" with the best k of each, with k = {k} at {own}")
+            }
+            _ => String::new(),
+        }
     }
 
     /// The largest batch and the longest context of the measurements behind the price, where they are known.

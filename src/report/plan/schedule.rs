@@ -65,6 +65,7 @@ impl<'p> Schedule<'p, '_, '_> {
             "context": self.along.here.context,
             "alpha": candidate.process(self.along.here.context).alpha(),
             "acceptance": candidate.drafter.acceptance.model.kind().as_str(),
+            "acceptance_case": candidate.acceptance + 1,
             "off": !self.drafts(),
             "k_by_batch": self.spans().iter().map(span).collect::<Vec<_>>(),
             "extrapolated_k": self.extrapolated(),
@@ -94,7 +95,7 @@ fn parts(schedule: &Schedule<'_, '_, '_>) -> Vec<String> {
     let candidate = schedule.along.here.candidate;
     let acceptance = match candidate.process(schedule.along.here.context).alpha() {
         Some(alpha) => format!("alpha {}", crate::report::number::brief(alpha)),
-        None => format!("acceptance {}", candidate.acceptance + 1),
+        None => format!("list {} of acceptance", candidate.acceptance + 1),
     };
     vec![
         setting.device.id.clone(),

@@ -27,21 +27,24 @@ impl Seen<'_, '_, '_> {
         let drafters = self.case.members.iter().map(|&member| self.candidate(member).drafter.label.as_str());
         let names: Vec<&str> = std::iter::once("batch").chain(drafters).collect();
         let mut rows = headed(&names, style);
-        let (mut carried, mut crowded, mut off, mut unvalidated) = (false, false, false, false);
+        let (mut carried, mut crowded, mut few, mut off, mut unvalidated) = (false, false, false, false, false);
         for row in self.case.rows.iter().filter(|row| self.planned.shown.contains(&row.batch)) {
             let best = winner(&row.rivals);
             let mut line = vec![row.batch.to_string()];
             for (at, rival) in row.rivals.iter().enumerate() {
                 let here = &self.decision.lines[self.case.context][self.case.members[at]].here;
+                let place = here.at(row.batch);
+                let is_few = |k: u64| here.length(k).is_some_and(|length| place.running(length) < place.base_running);
                 line.push(match rival.best {
                     None if here.lengths.is_empty() => "off  ".to_owned(),
                     None => {
                         crowded = true;
-                        "!  ".to_owned()
+                        "-  ".to_owned()
                     }
                     Some(choice) if choice.speedup <= 1.0 => {
                         off = true;
-                        format!("off ({})  ", times(choice.speedup))
+                        few |= is_few(choice.k);
+                        format!("off ({}){} ", times(choice.speedup), if is_few(choice.k) { "!" } else { " " })
                     }
                     Some(choice) => {
                         let known = here.length(choice.k).and_then(|length| length.known.note());
@@ -49,12 +52,10 @@ impl Seen<'_, '_, '_> {
                         let is_unvalidated =
                             self.decision.setting.is_unvalidated(Some(here.candidate.drafter), row.batch, here.context);
                         unvalidated |= is_unvalidated;
-                        let mark = match (known.is_some(), is_unvalidated) {
-                            (true, true) => "~?",
-                            (true, false) => "~ ",
-                            (false, true) => "? ",
-                            (false, false) => "  ",
-                        };
+                        few |= is_few(choice.k);
+                        let marks = [(is_few(choice.k), "!"), (known.is_some(), "~"), (is_unvalidated, "?")];
+                        let mark: String = marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| *mark).collect();
+                        let mark = format!("{mark:2}");
                         let star = if best == Some(at) && row.rivals.len() > 1 { "*" } else { "" };
                         format!("{star}k={} {}{mark}", choice.k, times(choice.speedup))
                     }
@@ -67,7 +68,8 @@ impl Seen<'_, '_, '_> {
             (carried, "~: tokens per pass carried over from another k or context"),
             (unvalidated, "?: no published measurement of such hardware, drafter, batch or context stands behind it"),
             (off, "off: no draft length gains; in brackets the best there is"),
-            (crowded, "!: so many sequences do not run with any draft length"),
+            (few, "!: fewer sequences run with it than plainly, the others wait: by throughput"),
+            (crowded, "-: no sequence runs with any draft length"),
         ];
         let notes = notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note.to_owned()).collect();
         composed("Best draft length and its speedup", &rows, notes, style)
@@ -115,39 +117,56 @@ impl Seen<'_, '_, '_> {
         let verdict = &self.case.verdict;
         let at = verdict.decisive().filter(|at| at.running > 0)?;
         let along = &self.decision.lines[self.case.context][verdict.candidate?];
-        let lines = break_even(&along.here, at.running);
+        let lines = break_even(&along.here, at.batch);
         if lines.is_empty() {
             return None;
         }
-        let names = ["k", "tokens per pass", "to pay", "alpha to pay", "speedup", "pays at batch", "kept at all loses"];
+        let told = |windows: &[(u64, u64)]| if windows.is_empty() { "none".to_owned() } else { ranges(windows) };
+        let equal = along.pays != along.priced;
+        let mut names = vec!["k", "tokens per pass", "to pay", "alpha to pay", "speedup", "pays at batch"];
+        names.extend(equal.then_some("at equal batch"));
+        names.push("kept at all loses");
         let mut rows = headed(&names, style);
-        for (line, pays) in lines.iter().zip(&along.priced) {
+        for ((line, pays), priced) in lines.iter().zip(&along.pays).zip(&along.priced) {
             let k = line.length.k;
             let alpha = line.tokens.and_then(|tokens| alpha_to_pay(tokens, k));
             let fixed = along.fixed.iter().find(|fixed| fixed.k == k);
             let mark = if line.length.known.note().is_some() { "~" } else { " " };
-            let runs = if line.length.runs(at.running) { "" } else { "!" };
-            rows.add_row(cells(vec![
+            let runs = if line.length.runs(at.base_running) { "" } else { "!" };
+            let mut row = vec![
                 k.to_string(),
                 format!("{:.2}{mark}", line.length.tokens),
                 line.tokens.map_or_else(|| "never".to_owned(), |tokens| format!("{tokens:.2}")),
                 alpha.map_or_else(|| "-".to_owned(), |alpha| format!("{:.2}", alpha.get())),
-                format!("{}{runs}", times(line.speedup)),
-                if pays.is_empty() { "none".to_owned() } else { ranges(pays) },
-                fixed.map_or_else(String::new, |fixed| percent(fixed.mean.max(0.0))),
-            ]));
+                if line.speedup > 0.0 { format!("{}{runs}", times(line.speedup)) } else { "does not run".to_owned() },
+                told(pays),
+            ];
+            row.extend(equal.then(|| told(priced)));
+            row.push(fixed.map_or_else(String::new, |fixed| percent(fixed.mean)));
+            rows.add_row(cells(row));
         }
         let title = format!("Break-even of {} at {}", self.drafter(), self.batch_name(at.batch));
         let k = self.k().unwrap_or(0);
         let most = along.here.length(k).and_then(|length| length.capacity.running).filter(|most| *most < along.last);
         let room = most.map_or_else(String::new, |most| format!(", of which {most} run with k = {k}"));
-        let notes = vec![format!(
+        let mut notes = vec![format!(
             "pays at batch: where it is faster than plain decoding, up to {}{room}; kept at all loses: on average against the best of each batch",
             along.last
         )];
-        let looked_up = "to pay: with fewer accepted drafts fewer sequences propose, and verification is narrower";
-        let notes =
-            if along.here.candidate.setup.looks_up() { [notes, vec![looked_up.to_owned()]].concat() } else { notes };
+        if equal {
+            notes
+                .push(format!("at equal batch: by price alone, whether so many run or not, up to {}", along.priced_to));
+        }
+        if lines.iter().any(|line| !line.length.runs(at.base_running)) {
+            notes.push("!: fewer sequences run with it than plainly, the others wait: by throughput".to_owned());
+        }
+        if along.here.candidate.setup.looks_up() {
+            notes.push(
+                "to pay: the fewest that do; with fewer accepted drafts fewer sequences propose, and verification is narrower, so that more \
+                 tokens may lose again"
+                    .to_owned(),
+            );
+        }
         Some(composed(&title, &rows, notes, style))
     }
 

@@ -84,7 +84,7 @@ fn wrapped(text: &str, indent: usize) -> String {
 
 /// One line for each case.
 fn summary(all: &[Seen<'_, '_, '_>], style: Style) -> String {
-    let names = ["case", "answer", "drafter", "k", "pays at batch"].map(str::to_owned);
+    let names = ["case", "answer", "drafter", "k", "stands at batch", "pays at batch"].map(str::to_owned);
     let mut rows = table(&names, style);
     for seen in all.iter().take(MOST_ROWS) {
         let windows = seen
@@ -97,6 +97,7 @@ fn summary(all: &[Seen<'_, '_, '_>], style: Style) -> String {
             seen.case.verdict.answer.as_str().to_owned(),
             seen.drafter().to_owned(),
             seen.k().map_or_else(|| "-".to_owned(), |k| k.to_string()),
+            seen.stands(),
             super::words::ranges(&windows),
         ];
         rows.add_row(cells.map(right));

@@ -1,5 +1,6 @@
 //! A verdict in plain words: the answer, what it gains, which drafter is best where, and what contradicts it.
 
+use crate::plan::candidate::{Length, Place};
 use crate::plan::rivals::winner;
 use crate::plan::spans::Span;
 use crate::plan::verdict::{Answer, AtBatch, Stand};
@@ -12,6 +13,9 @@ use crate::words::Limiter;
 pub(super) const WORTH_A_SCHEDULE: f64 = 0.02;
 /// Batches whose speedups are told.
 const MOST_BATCHES: u64 = 4;
+
+/// Runs of batches that are told.
+const MOST_SPANS: usize = 6;
 
 /// A line of a verdict: what it is about, and what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +36,21 @@ impl Seen<'_, '_, '_> {
     /// The draft length that is recommended: that which loses least if it is kept at every batch of the load, or of the study.
     #[must_use]
     pub fn k(&self) -> Option<u64> {
-        let best = self.case.verdict.decisive()?.k;
-        self.along()?.steady().map(|fixed| fixed.k).or(best)
+        self.case.verdict.k
+    }
+
+    /// The recommended draft length with its speedup at a batch.
+    #[must_use]
+    pub fn kept_speedup(&self, batch: u64) -> Option<(u64, f64)> {
+        self.kept_here(batch).map(|(length, _, speedup)| (length.k, speedup))
+    }
+
+    /// What the recommended draft length does at a batch: its yield, how it is priced, and its speedup.
+    pub(super) fn kept_here(&self, batch: u64) -> Option<(&Length, Place<'_, '_, '_>, f64)> {
+        let here = &self.along()?.here;
+        let (length, place) = (here.length(self.k()?)?, here.at(batch));
+        let speedup = place.speedup(length);
+        Some((length, place, speedup))
     }
 
     /// Everything that a reader needs to act, line by line.
@@ -89,6 +106,19 @@ impl Seen<'_, '_, '_> {
         if sure.len() == at.len() { String::new() } else { format!(", at batch {}", sure.join(", ")) }
     }
 
+    /// How it stands at the batches that count, in runs: `pays 1 to 16, unsure 64`.
+    pub(super) fn stands(&self) -> String {
+        let mut runs: Vec<(Stand, u64, u64)> = Vec::new();
+        for at in &self.case.verdict.at {
+            match runs.last_mut() {
+                Some(last) if last.0 == at.stand && last.2 <= at.batch => last.2 = at.batch,
+                _ => runs.push((at.stand, at.batch, at.batch)),
+            }
+        }
+        let one = |(stand, from, to): &(Stand, u64, u64)| format!("{} {}", stand.as_str(), ranges(&[(*from, *to)]));
+        runs.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
     /// What stands against it elsewhere.
     fn but(&self) -> String {
         let elsewhere = self.case.verdict.at.iter().filter(|at| at.stand != Stand::Pays);
@@ -109,7 +139,8 @@ impl Seen<'_, '_, '_> {
                 let upto =
                     self.agreed_up_to().map_or_else(String::new, |upto| format!("; both agree up to batch {upto}"));
                 format!(
-                    "MEASURE FIRST at {batch}: {} by one profile of this engine, {} by another{upto}",
+                    "MEASURE FIRST drafter {} at {batch}: {} by one profile of this engine, {} by another{upto}",
+                    self.drafter(),
                     times(at.speedup),
                     times(other.speedup)
                 )
@@ -132,7 +163,8 @@ impl Seen<'_, '_, '_> {
             return format!("no draft length was to be tried (k at most {})", self.planned.k_max);
         };
         if along.here.alone.running == Some(0) {
-            return "the target alone does not run: nothing fits beside its weights".to_owned();
+            return "the target alone does not run: its weights and one sequence need more than there is room for"
+                .to_owned();
         }
         if verdict.at.iter().all(|at| at.stand == Stand::TooMany) {
             return "none of these batches runs, even plainly".to_owned();
@@ -196,10 +228,8 @@ impl Seen<'_, '_, '_> {
 
     /// The recommended draft length at a batch, with its speedup, if another is best there.
     fn kept_at(&self, at: &AtBatch) -> Option<(u64, f64)> {
-        let k = self.k().filter(|k| Some(*k) != at.k && at.running == at.batch)?;
-        let here = &self.along()?.here;
-        let length = here.length(k).filter(|length| length.runs(at.batch))?;
-        Some((k, here.at(at.batch).speedup(length)))
+        let (length, place, speedup) = self.kept_here(at.batch)?;
+        (Some(length.k) != at.k && place.running(length) > 0).then_some((length.k, speedup))
     }
 
     /// The largest batch below the first at which the profiles contradict each other.
@@ -222,7 +252,7 @@ impl Seen<'_, '_, '_> {
             other_says.k
         );
         let apart = if verdict.apart.is_empty() {
-            "they agree on every batch".to_owned()
+            "the answer is the same by both at every batch".to_owned()
         } else {
             format!("they contradict each other at batch {}", ranges(&verdict.apart))
         };
@@ -262,7 +292,9 @@ pub(super) fn by_batch(spans: &[Span<u64>]) -> String {
         let k = if span.what == 0 { "off".to_owned() } else { span.what.to_string() };
         format!("{k} at {}", ranges(&[(span.first, span.last)]))
     };
-    spans.iter().map(one).collect::<Vec<_>>().join(", ")
+    let told: Vec<String> = spans.iter().take(MOST_SPANS).map(one).collect();
+    let more = spans.len().saturating_sub(MOST_SPANS);
+    if more == 0 { told.join(", ") } else { format!("{}, and {more} runs more", told.join(", ")) }
 }
 
 /// A share in percent: whole ones, tenths below ten.
