@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::plan::candidate::{Candidate, Here, Length};
+use crate::plan::candidate::{Candidate, Here, Length, Place};
 use crate::plan::choose::Choice;
 use crate::plan::round::{gain, plain_step};
 use crate::plan::spans::{DENSE, Span, by_factor, every, spans, where_holds};
@@ -102,12 +102,23 @@ impl<'c, 's> Along<'c, 's> {
             .iter()
             .map(|length| Losses { k: length.k, weight: 0.0, sum: 0.0, worst: (f64::NEG_INFINITY, 1) })
             .collect();
+        let crowded: Vec<f64> = here.lengths.iter().map(|length| at_most(&here, length)).collect();
         let mut looked = Vec::new();
-        let mut gains: Vec<Vec<(u64, bool)>> = vec![Vec::new(); here.lengths.len()];
-        for batch in every(1, last) {
+        let mut pays: Vec<Vec<(u64, bool)>> = vec![Vec::new(); here.lengths.len()];
+        let mut priced = pays.clone();
+        for batch in every(1, priced_to) {
             let place = here.at(batch);
-            let speedups: Vec<f64> = here.lengths.iter().map(|length| place.speedup(length)).collect();
-            gains.iter_mut().zip(&speedups).for_each(|(gains, speedup)| gains.push((batch, *speedup > 1.0)));
+            let equal: Vec<f64> = here.lengths.iter().map(|length| at_equal_batch(&here, length, &place)).collect();
+            priced.iter_mut().zip(&equal).for_each(|(of, speedup)| of.push((batch, *speedup > 1.0)));
+            if batch > last {
+                continue;
+            }
+            let alone = batch as f64 / place.plain.seconds().get();
+            let of = |((length, equal), most): ((&Length, &f64), &f64)| {
+                if length.runs(batch) { *equal } else { most / alone }
+            };
+            let speedups: Vec<f64> = here.lengths.iter().zip(&equal).zip(&crowded).map(of).collect();
+            pays.iter_mut().zip(&speedups).for_each(|(of, speedup)| of.push((batch, *speedup > 1.0)));
             if batch > most {
                 continue;
             }
@@ -123,21 +134,14 @@ impl<'c, 's> Along<'c, 's> {
             looked.push((batch, best.k));
         }
         let schedule = merged(&looked, |batch| here.choose(batch).k);
-        let pays = here.lengths.iter().zip(&gains).map(|(length, gains)| {
-            let pays = |batch: u64| here.at(batch).speedup(length) > 1.0;
-            where_holds(&merged(gains, pays), |gains| gains)
-        });
-        let pays = pays.collect();
-        let priced = here.lengths.iter().zip(&gains).map(|(length, gains)| {
-            // Where all run, by throughput and at equal batch is the same.
-            let all = gains.partition_point(|(batch, _)| length.runs(*batch));
-            let pays = |batch: u64| match gains[..all].binary_search_by_key(&batch, |(batch, _)| *batch) {
-                Ok(at) => gains[at].1,
-                Err(_) => at_equal_batch(&here, length, batch) > 1.0,
+        let windows = |of: &[Vec<(u64, bool)>], pays: &dyn Fn(&Length, u64) -> bool| {
+            let one = |(length, looked): (&Length, &Vec<(u64, bool)>)| {
+                where_holds(&merged(looked, |batch| pays(length, batch)), |pays| pays)
             };
-            where_holds(&spans(every(1, priced_to), pays), |pays| pays)
-        });
-        let priced = priced.collect();
+            here.lengths.iter().zip(of).map(one).collect()
+        };
+        let pays = windows(&pays, &|length, batch| here.at(batch).speedup(length) > 1.0);
+        let priced = windows(&priced, &|length, batch| at_equal_batch(&here, length, &here.at(batch)) > 1.0);
         let fixed = losses.iter().filter_map(Losses::fixed).collect();
         Self { here, schedule, fixed, pays, priced, priced_to, last }
     }
@@ -162,9 +166,21 @@ impl<'c, 's> Along<'c, 's> {
 }
 
 /// What a draft length would gain if so many sequences ran, with the drafter and without.
-fn at_equal_batch(here: &Here<'_, '_>, length: &Length, batch: u64) -> f64 {
-    let (setup, at) = (&here.candidate.setup, (batch as f64, here.context as f64));
+fn at_equal_batch(here: &Here<'_, '_>, length: &Length, place: &Place<'_, '_, '_>) -> f64 {
+    let (setup, at) = (&here.candidate.setup, (place.batch as f64, here.context as f64));
+    if place.base_running == place.batch {
+        return gain(setup, &place.plain, at, length.k, length.tokens);
+    }
     gain(setup, &plain_step(setup, at.0, at.1), at, length.k, length.tokens)
+}
+
+/// Tokens per second with as many sequences as run with a draft length; without end where nothing limits them.
+fn at_most(here: &Here<'_, '_>, length: &Length) -> f64 {
+    match length.capacity.running {
+        None => f64::INFINITY,
+        Some(0) => 0.0,
+        Some(most) => most as f64 / here.at(most).per_token(length),
+    }
 }
 
 /// Runs of equal answers, from those at the batches that were looked at.

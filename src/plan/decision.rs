@@ -165,7 +165,7 @@ fn case<'s>(
     disputed: &[Option<Setup<'s>>],
 ) -> Case {
     let here: Vec<&Here<'_, '_>> = members.iter().map(|&member| &lines[member].here).collect();
-    let rows = asked.batches.iter().map(|&batch| Row { batch, rivals: rivals(&here, batch) }).collect();
+    let rows = rows(&here, asked.batches);
     let at = |member: usize| -> Vec<AtBatch> {
         asked.counted.iter().map(|&batch| at_batch(&lines[member], batch)).collect()
     };
@@ -200,6 +200,18 @@ fn case<'s>(
         swings: Vec::new(),
     };
     Case { context, members, rows, verdict }
+}
+
+/// All candidates at every batch; beyond the most that run plainly nothing changes.
+fn rows(here: &[&Here<'_, '_>], batches: &[u64]) -> Vec<Row> {
+    let most = here.iter().filter_map(|here| here.alone.running).max().unwrap_or(u64::MAX);
+    let mut rows: Vec<Row> = Vec::with_capacity(batches.len());
+    for &batch in batches {
+        let same = rows.last().filter(|last| last.batch >= most && batch >= most);
+        let rivals = same.map_or_else(|| rivals(here, batch), |last| last.rivals.clone());
+        rows.push(Row { batch, rivals });
+    }
+    rows
 }
 
 /// The best draft length by another profile.
