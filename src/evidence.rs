@@ -1,5 +1,6 @@
 //! Measurements against predictions. Pure: measurements and what they name in, errors out.
 
+pub mod calibrate;
 pub mod founding;
 pub mod predict;
 pub mod regret;

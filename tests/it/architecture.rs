@@ -43,6 +43,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("rand_xoshiro", &["rng"]),
     ("rand_distr", &["rng"]),
     ("statrs", &["acceptance"]),
+    ("nalgebra", &["evidence"]),
     ("argmin", &["acceptance"]),
     ("annotate_snippets", &["diagnostic"]),
 ];
