@@ -3,6 +3,7 @@
 pub mod calibrate;
 pub mod founding;
 pub mod predict;
+pub mod regime;
 pub mod regret;
 pub mod score;
 pub mod validation;
