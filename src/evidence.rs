@@ -6,4 +6,5 @@ pub mod predict;
 pub mod regime;
 pub mod regret;
 pub mod score;
+pub mod terms;
 pub mod validation;

@@ -10,8 +10,8 @@ use nalgebra::{SMatrix, SVector};
 /// Terms of a round.
 pub const TERMS: usize = 6;
 
-type Vector = SVector<f64, TERMS>;
-type Matrix = SMatrix<f64, TERMS, TERMS>;
+pub(super) type Vector = SVector<f64, TERMS>;
+pub(super) type Matrix = SMatrix<f64, TERMS, TERMS>;
 
 /// A term of a round that a calibration may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct Sample {
 pub struct Prior {
     /// Standard deviations: of [`Part::Factor`] a share of the round, of all others a share of the median plain step.
     pub widths: [f64; TERMS],
+    /// The least that each term may be, in the same shares: what takes a constant of the engine down to 0.
+    pub least: [f64; TERMS],
     /// Standard deviation of a measured round, as a share of it.
     pub noise: f64,
 }
@@ -66,7 +68,7 @@ pub struct Prior {
 impl Default for Prior {
     /// Widths with which three points of a published deployment predict its other points best.
     fn default() -> Self {
-        Self { widths: [0.1, 0.03, 0.002, 0.1, 0.03, 0.1], noise: 0.03 }
+        Self { widths: [0.1, 0.03, 0.002, 0.1, 0.03, 0.1], least: [f64::NEG_INFINITY; TERMS], noise: 0.03 }
     }
 }
 
@@ -123,6 +125,7 @@ const ROUNDS: usize = 30;
 /// X     = (m, passes m, batch m, R, passes m [tree], tokens m),     m the median priced plain step
 /// b     = C X' W (y - R),    C = (X' W X + diag(widths^-2))^-1,    W = w / (noise y)^2
 /// w     = 5 / (4 + (e / (noise y))^2),  until it stays
+/// b     >= least: what lies beyond is held there
 /// ```
 ///
 /// y: measured round, R: priced round. Ridge regression with a prior width for each term (Hoerl and Kennard 1970), weights of the t law (Lange,
@@ -141,7 +144,7 @@ const ROUNDS: usize = 30;
 /// use specplan::evidence::calibrate::{Prior, Sample, fit};
 /// let widths = [1e-9, 1e-9, 1e-9, 0.11, 1e-9, 1e-9];
 /// let point = Sample { base_step: 0.008, round: 0.010, measured: 0.011, passes: 3.0, batch: 1.0, is_tree: false, tokens: 2.0 };
-/// let found = fit(&[point], Prior { widths, noise: 0.1 })?;
+/// let found = fit(&[point], Prior { widths, noise: 0.1, ..Prior::default() })?;
 /// assert!((found.terms[3] - 0.05).abs() < 0.005);
 /// assert!((found.round(&point) - 0.0105).abs() < 5e-5);
 /// # Ok::<(), specplan::evidence::calibrate::NoFit>(())
@@ -158,13 +161,13 @@ pub fn fit(samples: &[Sample], prior: Prior) -> Result<Fit, NoFit> {
     let scale = median(samples.iter().map(|of| of.base_step).collect());
     let rows: Vec<Vector> = samples.iter().map(|of| row(of, scale)).collect();
     let mut weights = vec![1.0; samples.len()];
-    let mut solved = solve(samples, &rows, &weights, prior);
+    let mut solved = bounded(samples, &rows, &weights, prior);
     for _ in 0..ROUNDS {
         for ((weight, of), row) in weights.iter_mut().zip(samples).zip(&rows) {
             let deviations = off(of, row, &solved.0) / (prior.noise * of.measured);
             *weight = (FREEDOM + 1.0) / (FREEDOM + deviations * deviations);
         }
-        solved = solve(samples, &rows, &weights, prior);
+        solved = bounded(samples, &rows, &weights, prior);
     }
     let (terms, covariance) = solved;
     let residual = |((of, row), weight): ((&Sample, &Vector), &f64)| {
@@ -193,23 +196,46 @@ fn off(of: &Sample, row: &Vector, terms: &Vector) -> f64 {
     of.measured - of.round - row.dot(terms)
 }
 
-fn solve(samples: &[Sample], rows: &[Vector], weights: &[f64], prior: Prior) -> (Vector, Matrix) {
+/// The terms within their limits: the one that lies farthest beyond its own, in widths, is put there, and the others are solved again.
+fn bounded(samples: &[Sample], rows: &[Vector], weights: &[f64], prior: Prior) -> (Vector, Matrix) {
+    let mut held = Vector::zeros();
+    let mut free = Vector::repeat(1.0);
+    loop {
+        let (terms, covariance) = solve(samples, rows, weights, prior, (&held, &free));
+        let beyond = |at: usize| (prior.least[at] - terms[at]) / prior.widths[at];
+        let farthest = (0..TERMS).filter(|&at| free[at] > 0.0).max_by(|a, b| beyond(*a).total_cmp(&beyond(*b)));
+        match farthest.filter(|&at| beyond(at) > 1e-9) {
+            Some(at) => (held[at], free[at]) = (prior.least[at], 0.0),
+            None => return (terms, covariance),
+        }
+    }
+}
+
+/// The terms, some of them held where they are: those have no covariance.
+fn solve(
+    samples: &[Sample],
+    rows: &[Vector],
+    weights: &[f64],
+    prior: Prior,
+    (held, free): (&Vector, &Vector),
+) -> (Vector, Matrix) {
     // In shares of the widths, so that terms that hardly move do not spoil the digits of those that do.
-    let widths = Vector::from_column_slice(&prior.widths);
+    let widths = Vector::from_column_slice(&prior.widths).component_mul(free);
     let (mut normal, mut due) = (Matrix::identity(), Vector::zeros());
     for ((of, row), weight) in samples.iter().zip(rows).zip(weights) {
         let sigma = prior.noise * of.measured;
+        let rest = off(of, row, held);
         let row = row.component_mul(&widths);
         normal += row * row.transpose() * (weight / (sigma * sigma));
-        due += row * ((of.measured - of.round) * weight / (sigma * sigma));
+        due += row * (rest * weight / (sigma * sigma));
     }
     // One at least on the diagonal: always positive definite.
     let inverse = normal.cholesky().map_or_else(Matrix::identity, |factors| factors.inverse());
     let covariance = Matrix::from_fn(|at, other| inverse[(at, other)] * widths[at] * widths[other]);
-    ((inverse * due).component_mul(&widths), covariance)
+    (held + (inverse * due).component_mul(&widths), covariance)
 }
 
-fn row(of: &Sample, scale: f64) -> Vector {
+pub(super) fn row(of: &Sample, scale: f64) -> Vector {
     let in_tree = if of.is_tree { of.passes } else { 0.0 };
     Vector::from([scale, of.passes * scale, of.batch * scale, of.round, in_tree * scale, of.tokens * scale])
 }
@@ -217,57 +243,6 @@ fn row(of: &Sample, scale: f64) -> Vector {
 /// The middle of values, the mean of both middle ones.
 fn median(values: Vec<f64>) -> f64 {
     super::score::quantile(&super::score::sorted(values.into_iter()), 0.5)
-}
-
-impl Fit {
-    /// Seconds of a round with the fitted terms.
-    #[must_use]
-    pub fn round(&self, of: &Sample) -> f64 {
-        of.round + row(of, self.scale).dot(&Vector::from(self.terms))
-    }
-
-    /// The speedup with the fitted terms, of one that was priced.
-    #[must_use]
-    pub fn speedup(&self, priced: f64, of: &Sample) -> f64 {
-        priced * of.round / self.round(of)
-    }
-
-    /// Standard deviation of such a round for the terms, without the noise of measuring it, as a share of it.
-    #[must_use]
-    pub fn spread(&self, of: &Sample) -> f64 {
-        let (row, covariance) = (row(of, self.scale), self.matrix());
-        (row.transpose() * covariance * row)[0].max(0.0).sqrt() / self.round(of)
-    }
-
-    /// How much of a term's width is left: near 1 the points say nothing of it.
-    #[must_use]
-    pub fn left_open(&self, part: usize) -> f64 {
-        self.covariance[part][part].sqrt() / self.prior.widths[part]
-    }
-
-    /// How much less the rounds that are planned would vary, in mean square, if a point were measured: the larger, the more it helps.
-    ///
-    /// # Formula
-    ///
-    /// ```text
-    /// mean over planned p of (x_p' C x_c)^2 / (noise^2 R_c^2 + x_c' C x_c) / R_p^2
-    /// ```
-    ///
-    /// what one more row takes from the covariance (Sherman and Morrison 1950).
-    #[must_use]
-    pub fn gained(&self, candidate: &Sample, planned: &[Sample]) -> f64 {
-        let covariance = self.matrix();
-        let own = row(candidate, self.scale);
-        let towards = covariance * own;
-        let sigma = self.prior.noise * self.round(candidate);
-        let all = sigma * sigma + own.dot(&towards);
-        let taken = |of: &Sample| (row(of, self.scale).dot(&towards)).powi(2) / all / self.round(of).powi(2);
-        planned.iter().map(taken).sum::<f64>() / planned.len().max(1) as f64
-    }
-
-    fn matrix(&self) -> Matrix {
-        Matrix::from_fn(|at, other| self.covariance[at][other])
-    }
 }
 
 #[cfg(test)]
@@ -367,6 +342,20 @@ mod tests {
         let gains = [1.0, 16.0, 64.0, 128.0].map(|batch| found.gained(&one(3.0, batch), &planned));
         assert!(gains.windows(2).all(|pair| pair[0] < pair[1]), "{gains:?}");
         assert!(found.spread(&planned[1]) > found.spread(&one(5.0, 1.0)));
+    }
+
+    /// A constant that would fall below 0 is 0, and the others take its part.
+    #[test]
+    fn terms_stay_within_their_limits() {
+        let mut least = [f64::NEG_INFINITY; TERMS];
+        least[0] = -0.02;
+        let prior = Prior { least, ..Prior::default() };
+        let mut random = Generator::from_seed(13);
+        let samples = points(16, [-0.2, 0.0, 0.0, 0.0, 0.0, 0.0], prior, &mut random);
+        let (bounded, free) = (fit(&samples, prior).unwrap(), fit(&samples, Prior::default()).unwrap());
+        assert!(free.terms[0] < -0.1, "{free:?}");
+        assert!((bounded.terms[0] + 0.02).abs() < 1e-12 && bounded.terms[3] < free.terms[3], "{bounded:?}");
+        assert_eq!(bounded.covariance[0][0].to_bits(), 0);
     }
 
     #[test]

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use specplan::catalog::load::{Entry, entry};
+use specplan::catalog::lookup::SearchPath;
 use specplan::evidence::calibrate::{Prior, Sample, fit};
 use specplan::evidence::score::{Pair, errors};
 use specplan::import::measurements::measurements;
 use specplan::rng::Generator;
+use specplan::words::Kind;
 
 use crate::program::{folder, run_well};
 
@@ -16,6 +19,8 @@ const DRAWS: u64 = 20;
 #[derive(Clone, Copy)]
 struct Point {
     sample: Sample,
+    /// Seconds of the engine's round, draft pass and sequence: terms may take them down to 0.
+    constants: [f64; 3],
     priced: f64,
     measured: f64,
 }
@@ -43,12 +48,28 @@ fn deployments() -> BTreeMap<(String, String), Vec<Point>> {
             is_tree: of.topology == "tree",
             tokens: of.tokens_per_pass,
         };
+        let constants = constants(&of.engine);
         let kind = (of.drafter_kind, &of.drafter, of.weight_bytes);
         let name = format!("{} {} {}x{} {} {kind:?}", of.source, of.engine, of.devices, of.hardware, of.target);
         let class = row["class"].as_str().unwrap().to_owned();
-        found.entry((class, name)).or_default().push(Point { sample, priced, measured });
+        found.entry((class, name)).or_default().push(Point { sample, constants, priced, measured });
     }
     found
+}
+
+fn constants(engine: &str) -> [f64; 3] {
+    let Ok((Entry::Engine(engine), _)) = entry(&SearchPath::default(), Kind::Engines, engine) else { unreachable!() };
+    let additive = engine.additive().unwrap();
+    [&additive.round, &additive.draft, &additive.sequence].map(|of| of.value.get())
+}
+
+/// What is believed of a deployment: no constant below 0, and nothing gained by trees or for each token.
+fn prior(points: &[Point], known: &[Sample]) -> Prior {
+    let mut steps: Vec<f64> = known.iter().map(|of| of.base_step).collect();
+    steps.sort_by(f64::total_cmp);
+    let scale = steps[steps.len() / 2];
+    let [round, draft, sequence] = points[0].constants.map(|seconds| -seconds / scale);
+    Prior { least: [round, draft, sequence, -0.5, 0.0, 0.0], ..Prior::default() }
 }
 
 /// So many points drawn without putting back, and the others.
@@ -66,7 +87,7 @@ fn scored(count: usize) -> BTreeMap<String, (f64, f64)> {
         let mut random = Generator::from_seed(at as u64);
         for _ in 0..DRAWS {
             let (known, others) = drawn(points, count, &mut random);
-            let found = fit(&known, Prior::default()).unwrap();
+            let found = fit(&known, prior(points, &known)).unwrap();
             let pair = |of: &Point| Pair { measured: of.measured, predicted: found.speedup(of.priced, &of.sample) };
             pairs.entry(class.clone()).or_default().extend(others.iter().map(pair));
         }
