@@ -178,7 +178,7 @@ impl Output<'_> {
             vec!["every row is priced with its own measured tokens per pass: this tests the cost side only".to_owned()];
         lines.extend(trust::without(&self.settings.without));
         if self.args.measurements.is_none() && self.settings.engine.is_none() {
-            lines.push("the engines' constants were fitted to these rows: on rows they had not seen the errors were larger, see README.md".to_owned());
+            lines.push("the engines' constants were fitted to most of these rows: on rows they had not seen the errors were larger, see README.md".to_owned());
         }
         lines
     }

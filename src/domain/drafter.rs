@@ -133,20 +133,21 @@ impl DraftSource {
         }
     }
 
-    /// Whether published measurements of such drafters stand behind the fitted engines' prices. None are of
-    /// separate models at load, nor of suffix decoding, early exit or look-ahead.
+    /// Whether there are published measurements of such drafters that fitted engines' prices were held against. None are of suffix
+    /// decoding, early exit or look-ahead.
     #[must_use]
     pub const fn is_covered(&self) -> bool {
-        !matches!(self, Self::Model(_) | Self::Suffix | Self::LayerSkip { .. } | Self::Lookahead { .. })
+        !matches!(self, Self::Suffix | Self::LayerSkip { .. } | Self::Lookahead { .. })
     }
 
     /// The one engine that published measurements of such drafters were made with, where it is one: Spec-Bench ran
-    /// Medusa in Transformers, MagicDec its sparse caches in gpt-fast.
+    /// Medusa in Transformers, MagicDec its sparse caches in gpt-fast; separate models at load were measured on vLLM.
     #[must_use]
     pub fn only_engine(&self) -> Option<&'static str> {
         match self {
             Self::Head(head) if head.kind() == HeadKind::Medusa => Some("hf-eager"),
             Self::SparseKv { .. } => Some("gptfast-tp"),
+            Self::Model(_) => Some("vllm"),
             _ => None,
         }
     }

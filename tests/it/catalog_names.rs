@@ -48,10 +48,11 @@ fn a_name_that_several_entries_fit_lists_them() {
     assert_eq!(
         candidates("H100"),
         "error: \"H100\" fits several entries; name one by its id:\n  \
-         h100-nvl-94gb   hardware  NVIDIA H100 NVL 94GB (per card)\n  \
-         h100-pcie-80gb  hardware  NVIDIA H100 PCIe 80GB\n  \
-         h100-sxm5-80gb  hardware  NVIDIA H100 SXM5 80GB\n  \
-         founding-h100   hardware  H100 of the founding study\n"
+         h100-nvl-94gb    hardware  NVIDIA H100 NVL 94GB (per card)\n  \
+         h100-pcie-80gb   hardware  NVIDIA H100 PCIe 80GB\n  \
+         h100-hbm2e-94gb  hardware  NVIDIA H100 94GB HBM2e\n  \
+         h100-sxm5-80gb   hardware  NVIDIA H100 SXM5 80GB\n  \
+         founding-h100    hardware  H100 of the founding study\n"
     );
     for (name, ids) in [
         ("A100", &["a100-pcie-40gb", "a100-pcie-80gb", "a100-sxm4-40gb", "a100-sxm4-80gb"][..]),
@@ -73,7 +74,7 @@ fn a_study_takes_no_similar_name() {
     for (set, hint) in [
         (
             "hardware=H100",
-            "did you mean \"h100-nvl-94gb\" or \"h100-pcie-80gb\" or \"h100-sxm5-80gb\" or \"founding-h100\"?",
+            "did you mean \"h100-nvl-94gb\" or \"h100-pcie-80gb\" or \"h100-hbm2e-94gb\" or \"h100-sxm5-80gb\" or \"founding-h100\"?",
         ),
         ("target=qwen3 8b", "did you mean \"qwen3-8b\"?"),
         ("target=Llama-3.1-8B-Instruct", "did you mean \"llama-3.1-8b\"?"),

@@ -107,7 +107,9 @@ fn modules_of_multi_token_prediction_count_in_memory() {
 fn untested_drafters_and_carried_acceptance_are_noted() {
     let folder = folder();
     let model = row(folder.path(), &format!("model = {{ id = \"llama-3.2-1b\" }}\n{MEAN}"), &["--set", "sweep.k=2"]);
-    assert_eq!(model["notes"], "extrapolated unvalidated");
+    assert_eq!(model["notes"], "extrapolated");
+    let suffix = row(folder.path(), &format!("suffix = {{}}\n{MEAN}"), &["--set", "sweep.k=2"]);
+    assert_eq!(suffix["notes"], "extrapolated unvalidated");
     let by_k = "eagle = { version = 3 }\nacceptance.by_k = { \"1\" = 1.6, \"3\" = 2.2 }";
     let between = row(folder.path(), by_k, &["--set", "sweep.k=2"]);
     assert_eq!((between["notes"].as_str(), between["acceptance"].as_str()), ("interpolated", "by_k"));

@@ -207,11 +207,11 @@ fn published_acceptance_serves_where_there_is_none() {
     std::fs::write(folder.path().join("t.toml"), text).unwrap();
     let document = planned(folder.path(), &["--scenario", "./t.toml"]);
     let row = &rows(&document, "break_even").iter().find(|row| row["k"] == 3).unwrap().clone();
-    assert_eq!(row["tokens_per_pass"].to_string(), "2.78");
+    assert_eq!(row["tokens_per_pass"].to_string(), "2.66");
     let at = &document["verdicts"][0]["at"][0];
     assert!(number(&at["high"]) / number(&at["low"]) > 2.0, "{at}");
     let trust = document["manifest"]["trust"].as_array().unwrap();
-    assert!(trust.iter().any(|line| line.as_str().unwrap().contains("medians of 132 figures")), "{trust:?}");
+    assert!(trust.iter().any(|line| line.as_str().unwrap().contains("medians of 150 figures")), "{trust:?}");
     let ran = run(folder.path(), &["sweep", "--scenario", "./t.toml"]);
     assert_eq!(ran.code, 3);
     assert!(ran.stderr.contains("acceptance = \"published\" takes published"), "{}", ran.stderr);
@@ -222,7 +222,7 @@ fn published_acceptance_serves_where_there_is_none() {
         folder.path(),
         &["sweep", "--scenario", "./said.toml", "--write", "none", "--format", "csv", "--quiet"],
     );
-    assert!(swept.stdout.contains(",by_k,,2.78,"), "{}", swept.stdout);
+    assert!(swept.stdout.contains(",by_k,,2.66,"), "{}", swept.stdout);
     let suffix = text.replace("eagle = { version = 3 }", "suffix = {}");
     std::fs::write(folder.path().join("t.toml"), suffix).unwrap();
     assert_eq!(run(folder.path(), &["plan", "--scenario", "./t.toml"]).code, 3);
