@@ -15,7 +15,7 @@ use crate::domain::observed::Pools;
 use crate::import::engine::stamp::{Bounds, written};
 use crate::import::engine::{Options, Reader, Unreadable};
 use crate::report::acceptance::{Section, document, sections, text};
-use crate::report::chart::{self, over_time};
+use crate::report::chart::over_time;
 use crate::report::manifest::{Digest, general};
 use crate::report::table::{self, Style};
 use crate::words::{Apart, FileForm, Format};
@@ -191,10 +191,7 @@ fn files(
         results.add("json", &document::json(sections, manifest))?;
     }
     let chart = over_time::chart(sections, name, &trust());
-    for (form, chart) in forms.charts.iter().zip(chart.iter().cycle()) {
-        let drawn = chart::drawn(chart, *form).map_err(|error| Error::Internal(error.to_string()))?;
-        results.add(&drawn.ending, &drawn.bytes)?;
-    }
+    forms.draw(&mut results, &chart)?;
     publish(results, manifest.clone())
 }
 

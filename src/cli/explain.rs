@@ -50,12 +50,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<(), Error> {
                 results.add("json", &json)?;
             }
             let charts = chart::point::charts(&explained, &loaded.scenario.title, &trust(block));
-            for form in &forms.charts {
-                for chart in &charts {
-                    let drawn = chart::drawn(chart, *form).map_err(|error| Error::Internal(error.to_string()))?;
-                    results.add(&drawn.ending, &drawn.bytes)?;
-                }
-            }
+            forms.draw(&mut results, &charts)?;
             Some(publish(results, manifest)?)
         }
         None => None,

@@ -6,7 +6,7 @@ use crate::cli::error::Error;
 use crate::cli::files::Results;
 use crate::cli::terminal;
 use crate::diagnostic::visible;
-use crate::report::chart;
+use crate::report::chart::{self, spec::Chart};
 use crate::words::FileForm;
 
 /// Which files to write.
@@ -32,6 +32,21 @@ impl Forms {
             json: has(FileForm::Json),
             charts: charts.into_iter().flatten().collect(),
         })
+    }
+
+    /// Draws charts in every form that is wanted.
+    pub(super) fn draw<'c>(
+        &self,
+        results: &mut Results,
+        charts: impl IntoIterator<Item = &'c Chart> + Clone,
+    ) -> Result<(), Error> {
+        for form in &self.charts {
+            for chart in charts.clone() {
+                let drawn = chart::drawn(chart, *form).map_err(|error| Error::Internal(error.to_string()))?;
+                results.add(&drawn.ending, &drawn.bytes)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where the files go, if any are wanted; tells what a killed run left there.

@@ -28,7 +28,7 @@ use crate::plan::draws::NoDraws;
 use crate::plan::setting::Setting;
 use crate::plan::spans::DENSE;
 use crate::plan::yields::acceptances;
-use crate::report::chart::{self, plan as charts};
+use crate::report::chart::plan as charts;
 use crate::report::manifest::manifest;
 use crate::report::plan::{Planned, columns, document, text};
 use crate::report::table::{self, Style};
@@ -313,12 +313,7 @@ fn files(
     if forms.json {
         results.add("json", &document::document(planned, &manifest))?;
     }
-    for form in &forms.charts {
-        for chart in &charts::charts(planned, &scenario.title) {
-            let drawn = chart::drawn(chart, *form).map_err(|error| internal(&error))?;
-            results.add(&drawn.ending, &drawn.bytes)?;
-        }
-    }
+    forms.draw(&mut results, &charts::charts(planned, &scenario.title))?;
     publish(results, manifest)
 }
 

@@ -16,7 +16,7 @@ use crate::domain::drafter::Drafter;
 use crate::domain::ranks::Ranks;
 use crate::plan::tree::{Bounds, Candidates, gain};
 use crate::plan::yields::process_of;
-use crate::report::chart::{self, draft_tree};
+use crate::report::chart::draft_tree;
 use crate::report::manifest::manifest;
 use crate::report::pick::by_factor;
 use crate::report::table::{self, Style};
@@ -238,12 +238,7 @@ fn files(
     if forms.json {
         results.add("json", &tree::json(searched, &manifest))?;
     }
-    for form in &forms.charts {
-        for chart in &draft_tree::charts(searched, &loaded.scenario.title, trust) {
-            let drawn = chart::drawn(chart, *form).map_err(|error| internal(&error))?;
-            results.add(&drawn.ending, &drawn.bytes)?;
-        }
-    }
+    forms.draw(&mut results, &draft_tree::charts(searched, &loaded.scenario.title, trust))?;
     publish(results, manifest)
 }
 

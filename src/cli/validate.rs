@@ -208,12 +208,7 @@ impl Output<'_> {
             results.add("json", &validation::document(self.rows, self.found, &self.manifest()))?;
         }
         let charts = chart::validation::charts(self.rows, self.found, &self.title(), &self.trust());
-        for form in &forms.charts {
-            for chart in &charts {
-                let drawn = chart::drawn(chart, *form).map_err(|error| Error::Internal(error.to_string()))?;
-                results.add(&drawn.ending, &drawn.bytes)?;
-            }
-        }
+        forms.draw(&mut results, &charts)?;
         publish(results, self.manifest())
     }
 

@@ -291,24 +291,31 @@ mod tests {
                 inside[part] += u32::from((found.terms[part] - terms[part]).abs() < width);
             }
         }
-        // 360 of 400 are due; six deviations are 36. Weights of the t law make intervals a little wider than normal noise needs.
-        assert!(inside.iter().all(|of| (324..=396).contains(of)), "{inside:?} of {all}");
+        // 360 of 400 are due, with a deviation of 6. Weights of the t law make intervals a little wider than normal noise needs.
+        assert!(inside.iter().all(|of| (342..=384).contains(of)), "{inside:?} of {all}");
     }
 
-    /// A second method: a point left out, and all the others fitted anew.
+    /// A second method: a point left out, and all the others fitted anew. With one plain step for all the scale stays, and with points that
+    /// lie close to the fit the weights do.
     #[test]
     fn a_point_left_out_is_predicted_as_by_a_fit_without_it() {
         let prior = Prior { noise: 0.05, ..Prior::default() };
         let mut random = Generator::from_seed(5);
-        let samples = points(12, [0.05, -0.01, 0.001, 0.04, 0.02, 0.03], prior, &mut random);
+        let close = Prior { noise: 0.002, ..prior };
+        let mut samples = points(12, [0.05, -0.01, 0.001, 0.04, 0.02, 0.03], close, &mut random);
+        samples.iter_mut().for_each(|of| of.base_step = 0.008);
         let found = fit(&samples, prior).unwrap();
+        let mut farthest: f64 = 0.0;
         for at in 0..samples.len() {
             let rest: Vec<Sample> =
                 samples.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, of)| *of).collect();
             let again = fit(&rest, prior).unwrap().round(&samples[at]) / samples[at].measured - 1.0;
-            // The scale and the weights of the others move a little without the point.
-            assert!((again - found.residuals[at].left_out).abs() < 0.015, "{again} {:?}", found.residuals[at]);
+            let left_out = found.residuals[at].left_out;
+            farthest = farthest.max((again - found.residuals[at].after).abs());
+            assert!((again - left_out).abs() < 3e-4, "{again}, {left_out}");
         }
+        // What is compared differs from the residual of the whole fit by far more.
+        assert!(farthest > 3e-3, "{farthest}");
     }
 
     /// One point of twelve is 1000 times too large, as milliseconds for seconds are: it counts nothing, the others are fitted as without.

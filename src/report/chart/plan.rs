@@ -191,7 +191,8 @@ fn frontier(seen: &Seen<'_, '_, '_>, one_of: &str, heading: impl Fn(&str, String
 fn tornado(seen: &Seen<'_, '_, '_>, one_of: &str, heading: impl Fn(&str, String, String) -> Heading) -> Option<Chart> {
     let verdict = &seen.case.verdict;
     let at = verdict.decisive()?;
-    let (k, centre) = seen.kept_speedup(at.batch)?;
+    let (length, _, centre) = seen.kept_here(at.batch)?;
+    let k = length.k;
     let disputed = at.disputed.filter(|_| at.stand == Stand::Disputed);
     let other = disputed.map(|other| TornadoBar {
         name: format!("profile {}", seen.profiles().1),

@@ -96,11 +96,7 @@ pub fn sglang(schedule: &Schedule<'_, '_, '_>) -> Option<Map<String, Value>> {
     let of = [Some("EAGLE"), Some("EAGLE3"), Some("NEXTN"), Some(block), Some("STANDALONE"), Some("NGRAM"), None];
     let names = names(drafter, of)?;
     let is_adaptive = matches!(drafter.source.kind(), DrafterKind::Eagle | DrafterKind::Mtp) && drafter.tree.is_none();
-    let k = if is_adaptive {
-        schedule.longest()
-    } else {
-        schedule.along.steady().map_or(schedule.longest(), |fixed| fixed.k)
-    };
+    let k = if is_adaptive { schedule.longest() } else { schedule.fixed() };
     let mut flags = vec![format!("--speculative-algorithm {}", names.method)];
     if names.is_apart {
         flags.push(format!("--speculative-draft-model-path {}", checkpoint(drafter)));
@@ -253,7 +249,7 @@ pub fn remarks(form: ScheduleForm, made: &[(&Schedule<'_, '_, '_>, Option<String
             ));
         }
         if form.as_ref().is_some_and(|text| text.starts_with("{\n  \"flags\"")) {
-            let k = schedule.along.steady().map_or(schedule.longest(), |fixed| fixed.k);
+            let k = schedule.fixed();
             lines.push(format!(
                 "{}: SGLang does not adapt such drafters: flags for k = {k} at every batch",
                 schedule.label

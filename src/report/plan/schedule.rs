@@ -39,6 +39,12 @@ impl<'p> Schedule<'p, '_, '_> {
         self.spans().iter().map(|span| span.what).max().unwrap_or(0)
     }
 
+    /// The one draft length of an engine that keeps one: that which loses least.
+    #[must_use]
+    pub fn fixed(&self) -> u64 {
+        self.along.steady().map_or_else(|| self.longest(), |fixed| fixed.k)
+    }
+
     /// Draft lengths of it whose tokens per pass are carried over from others that were measured.
     #[must_use]
     pub fn extrapolated(&self) -> Vec<u64> {

@@ -39,14 +39,8 @@ impl Seen<'_, '_, '_> {
         self.case.verdict.k
     }
 
-    /// The recommended draft length with its speedup at a batch.
-    #[must_use]
-    pub fn kept_speedup(&self, batch: u64) -> Option<(u64, f64)> {
-        self.kept_here(batch).map(|(length, _, speedup)| (length.k, speedup))
-    }
-
     /// What the recommended draft length does at a batch: its yield, how it is priced, and its speedup.
-    pub(super) fn kept_here(&self, batch: u64) -> Option<(&Length, Place<'_, '_, '_>, f64)> {
+    pub(in crate::report) fn kept_here(&self, batch: u64) -> Option<(&Length, Place<'_, '_, '_>, f64)> {
         let here = &self.along()?.here;
         let (length, place) = (here.length(self.k()?)?, here.at(batch));
         let speedup = place.speedup(length);
