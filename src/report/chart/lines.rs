@@ -55,8 +55,10 @@ fn draw_plot<DB: DrawingBackend>(
         let at = *x as f64;
         let mark = vec![(at, 0.0), (at, highest)];
         chart.plotting_area().draw(&PathElement::new(mark, pen.stroke(FAINT, 1.5))).map_err(ChartError::of)?;
-        let style = pen.text(17.0, FAINT, HPos::Left, VPos::Top);
-        let name = Text::new(format!(" {name} = {x}"), (at, highest), style);
+        // At the far end a name would run into what is beside the plot.
+        let side = if 1.5 * at > ends.end { HPos::Right } else { HPos::Left };
+        let style = pen.text(17.0, FAINT, side, VPos::Top);
+        let name = Text::new(format!(" {name} = {x} "), (at, highest), style);
         chart.plotting_area().draw(&name).map_err(ChartError::of)?;
     }
     for (at, line) in plot.lines.iter().enumerate() {

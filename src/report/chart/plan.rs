@@ -85,9 +85,11 @@ fn drafters(all: &[Seen<'_, '_, '_>], heading: impl Fn(&str, String, String) -> 
     };
     let carried = body.plots.iter().flat_map(|plot| &plot.lines).flat_map(|line| &line.spots).any(|spot| spot.carried);
     let unfit = body.plots.iter().flat_map(|plot| &plot.lines).flat_map(|line| &line.spots).any(|spot| !spot.fits);
+    let empty = body.plots.iter().any(|plot| plot.lines.iter().all(|line| line.spots.is_empty()));
     let hints = [
         (true, "Each drafter at its best draft length for each batch."),
         (unfit, "Dashed: fewer sequences run than that, the others wait: by throughput, each way with as many as run."),
+        (empty, "Empty: no sequence runs."),
         (carried, "Hollow: tokens per pass carried over from another k or context."),
     ];
     let caption: Vec<&str> = hints.into_iter().filter(|(holds, _)| *holds).map(|(_, hint)| hint).collect();
