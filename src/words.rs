@@ -170,6 +170,8 @@ words!(
         Round = "round",
         /// The engine's time for each sequence of a round.
         Sequence = "sequence",
+        /// The engine's time for each emitted token of each sequence.
+        Token = "token",
     }
 );
 

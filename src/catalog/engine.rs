@@ -6,7 +6,7 @@ use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::values::{LARGEST_INTEGER, flag, integer, number, quantity, word};
 use crate::diagnostic::Diagnostic;
 use crate::domain::engine::{
-    Additive, Constant, Dispute, Efficiencies, Efficiency, Engine, ExpectedError, Known, Profile, Quantised,
+    Additive, Constant, Dispute, Efficiencies, Efficiency, Engine, ExpectedError, Known, Pace, Profile, Quantised,
 };
 use crate::units::Seconds;
 use crate::words::{DrafterKind, Status};
@@ -33,6 +33,10 @@ const CONSTANTS: Keys = Keys::all(&[
     "t_all_reduce",
     "eta_link",
     "accepted_per_proposed",
+    "t_tree",
+    "t_token",
+    "plain_pace",
+    "round_pace",
     "t_layer_floor",
     "t_layer_uncaptured",
     "quantised_compute",
@@ -121,6 +125,10 @@ fn additive(fields: &mut Fields<'_, '_>) -> Option<Additive> {
         let all_reduce = fields.required("t_all_reduce", time);
         let link = fields.required("eta_link", share);
         let accepted_per_proposed = fields.required("accepted_per_proposed", share);
+        let tree = fields.optional("t_tree", time);
+        let token = fields.optional("t_token", time);
+        let plain_pace = fields.optional("plain_pace", pace);
+        let round_pace = fields.optional("round_pace", pace);
         let layer_floor = fields.optional("t_layer_floor", time);
         let uncaptured_layer = fields.optional("t_layer_uncaptured", time);
         let quantised = quantised(&mut fields);
@@ -136,6 +144,10 @@ fn additive(fields: &mut Fields<'_, '_>) -> Option<Additive> {
             all_reduce: all_reduce?,
             link: link?,
             accepted_per_proposed: accepted_per_proposed?,
+            tree: tree?,
+            token: token?,
+            plain_pace: plain_pace?,
+            round_pace: round_pace?,
             layer_floor: layer_floor?,
             uncaptured_layer: uncaptured_layer?,
             quantised: quantised?,
@@ -206,6 +218,19 @@ fn share(node: &Node, problems: &mut Problems) -> Option<Constant<Efficiency>> {
             Err(error) => {
                 let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
                 problems.report(found.hint("such as 0.9"))
+            }
+        }
+    })
+}
+
+fn pace(node: &Node, problems: &mut Problems) -> Option<Constant<Pace>> {
+    constant(node, problems, |node, problems| {
+        let pace = number(node, problems, 0.0)?;
+        match Pace::new(pace) {
+            Ok(pace) => Some(pace),
+            Err(error) => {
+                let found = Diagnostic::error("out-of-range", format!("`{}`: {error}", node.path)).at(&node.place);
+                problems.report(found.hint("1 where passes take as long as priced, 1.1 where a tenth longer"))
             }
         }
     })

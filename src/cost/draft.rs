@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use crate::cost::capture::Captures;
 use crate::cost::pass::{PassCost, pass};
-use crate::cost::pricing::Pricing;
+use crate::cost::pricing::{Pricing, Served};
 use crate::cost::shape::PassShape;
 use crate::domain::drafter::CostRatio;
 use crate::domain::model::Model;
 use crate::units::Seconds;
-use crate::words::{Bound, Term};
+use crate::words::Bound;
 
 /// What drafts, with how its passes are priced.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +58,7 @@ impl DraftPricing<'_> {
 /// # Formula
 ///
 /// ```text
-/// passes:    t_D(B, width) at the context of the round's start, at most the budget, + t_draft
+/// passes:    t_D(B, width) at the context of the round's start, at most the budget, at the pace of rounds, + t_draft
 /// constant:  c t_T(B, 1)
 /// lookup:    nothing
 /// ```
@@ -70,7 +70,7 @@ pub fn draft_pass(
     pricing: &DraftPricing<'_>,
     plain_step: &PassCost,
     shape: Option<PassShape>,
-    engine: Seconds,
+    served: Served,
     captures: Captures<'_>,
 ) -> DraftPass {
     match (pricing, shape) {
@@ -79,7 +79,7 @@ pub fn draft_pass(
                 let together = pricing.placement.together(shape);
                 captures.applied(pass(model, pricing, shape), together, model.layers())
             };
-            let pass = pass.with(Term::Draft, engine);
+            let pass = pass.served(served);
             DraftPass { seconds: pass.seconds(), bound: Some(pass.bound()) }
         }
         (DraftPricing::Constant { cost_ratio }, _) => {

@@ -2,10 +2,11 @@
 
 use crate::cost::additive;
 use crate::cost::ops::{Ops, Work};
-use crate::cost::pricing::{Form, Pricing};
+use crate::cost::pricing::{Form, Pricing, Served};
 use crate::cost::roofline::{Rates, Roofed};
 use crate::cost::shape::PassShape;
 use crate::cost::terms::Terms;
+use crate::domain::engine::Pace;
 use crate::domain::layers::Layers;
 use crate::domain::model::{Aggregate, Model, Shape};
 use crate::units::{Bytes, Flops, Seconds};
@@ -64,6 +65,21 @@ impl PassCost {
             Bound::Compute
         } else {
             Bound::Memory
+        }
+    }
+
+    /// As an engine serves it; an ideal pass takes what it takes.
+    #[must_use]
+    pub fn served(self, by: Served) -> Self {
+        self.at(by.pace).with(by.term, by.time)
+    }
+
+    fn at(self, pace: Pace) -> Self {
+        match self.timing {
+            Timing::Added(terms) if pace != Pace::AS_PRICED => {
+                Self { timing: Timing::Added(terms.times(pace.get())), ..self }
+            }
+            _ => self,
         }
     }
 

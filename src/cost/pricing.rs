@@ -6,7 +6,7 @@ use crate::cost::roofline::Rates;
 use crate::cost::terms::Without;
 use crate::domain::deployment::Spread;
 use crate::domain::device::{Device, MissingCapacity, MissingPeak};
-use crate::domain::engine::{Additive, Efficiency, Engine, Profile};
+use crate::domain::engine::{Additive, Constant, Efficiency, Engine, Pace, Profile};
 use crate::domain::model::{Model, Shape};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 use crate::words::{Roofline, Term};
@@ -260,6 +260,17 @@ fn coefficients(
 /// Bytes of an unquantised weight, below which an engine's factors for quantised ones hold.
 const SIXTEEN_BITS: f64 = 2.0;
 
+/// What an engine makes of a pass: how long it takes over its price, and a time beside it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Served {
+    /// Over its price.
+    pub pace: Pace,
+    /// What the time is for.
+    pub term: Term,
+    /// The time beside it.
+    pub time: Seconds,
+}
+
 /// What an engine spends beside the passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overheads {
@@ -271,23 +282,64 @@ pub struct Overheads {
     pub round: Seconds,
     /// For each sequence of a speculative round.
     pub sequence: Seconds,
+    /// For each draft pass of a tree, on top.
+    pub tree: Seconds,
+    /// For each emitted token of each sequence, drafts or not.
+    pub token: Seconds,
+    /// How long plain passes take, over their price.
+    pub plain_pace: Pace,
+    /// How long passes of rounds take, over their price.
+    pub round_pace: Pace,
 }
 
 impl Overheads {
     /// Nothing: an ideal engine.
-    pub const NONE: Self =
-        Self { step: Seconds::ZERO, draft: Seconds::ZERO, round: Seconds::ZERO, sequence: Seconds::ZERO };
+    pub const NONE: Self = Self {
+        step: Seconds::ZERO,
+        draft: Seconds::ZERO,
+        round: Seconds::ZERO,
+        sequence: Seconds::ZERO,
+        tree: Seconds::ZERO,
+        token: Seconds::ZERO,
+        plain_pace: Pace::AS_PRICED,
+        round_pace: Pace::AS_PRICED,
+    };
 
     /// Of an engine, without the terms that are left out.
     #[must_use]
     pub fn of(engine: &Engine, without: Without) -> Self {
         let Some(additive) = engine.additive() else { return Self::NONE };
+        let time = |of: &Option<Constant<Seconds>>| of.as_ref().map_or(Seconds::ZERO, |of| of.value);
+        let pace = |of: &Option<Constant<Pace>>| of.as_ref().map_or(Pace::AS_PRICED, |of| of.value);
         Self {
             step: without.unless(Term::Step, additive.step.value),
             draft: without.unless(Term::Draft, additive.draft.value),
             round: without.unless(Term::Round, additive.round.value),
             sequence: without.unless(Term::Sequence, additive.sequence.value),
+            tree: without.unless(Term::Draft, time(&additive.tree)),
+            token: without.unless(Term::Token, time(&additive.token)),
+            plain_pace: pace(&additive.plain_pace),
+            round_pace: pace(&additive.round_pace),
         }
+    }
+
+    /// Of a plain step, beside its emitted tokens.
+    #[must_use]
+    pub const fn of_plain(&self) -> Served {
+        Served { pace: self.plain_pace, term: Term::Step, time: self.step }
+    }
+
+    /// Of a verification.
+    #[must_use]
+    pub const fn of_verify(&self) -> Served {
+        Served { pace: self.round_pace, term: Term::Step, time: self.step }
+    }
+
+    /// Of a draft pass: `t_draft`, and `t_tree` where several candidates are drafted for a position.
+    #[must_use]
+    pub fn of_draft(&self, is_tree: bool) -> Served {
+        let tree = if is_tree { self.tree } else { Seconds::ZERO };
+        Served { pace: self.round_pace, term: Term::Draft, time: self.draft + tree }
     }
 
     /// What a round of `batch` sequences costs only because it speculates: `t_round + batch t_sequence`.

@@ -42,6 +42,12 @@ impl Terms {
         self
     }
 
+    /// Every term so many times as long.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        Self(self.0.map(|time| time * factor))
+    }
+
     /// One term.
     #[must_use]
     pub const fn get(&self, term: Term) -> Seconds {
@@ -95,6 +101,7 @@ pub const fn class(term: Term) -> Bound {
         | Term::Step
         | Term::Draft
         | Term::Round
-        | Term::Sequence => Bound::Overhead,
+        | Term::Sequence
+        | Term::Token => Bound::Overhead,
     }
 }

@@ -81,6 +81,13 @@ pub struct Layout {
     pub draft_passes: f64,
     /// Tokens of each draft pass.
     pub draft_width: f64,
+    /// Whether several candidates are drafted for a position.
+    pub is_tree: bool,
+}
+
+impl Layout {
+    /// Nothing is drafted, one token is verified.
+    pub const PLAIN: Self = Self { verify_width: 1.0, draft_passes: 0.0, draft_width: 0.0, is_tree: false };
 }
 
 /// A draft pass over a plain step: finite and at least 0.
@@ -217,26 +224,25 @@ impl DraftSource {
     pub fn layout(&self, tree: Option<&TreeShape>, k: u64, proposing_share: f64) -> Layout {
         let k = k as f64;
         match (self, tree) {
-            (Self::Ngram | Self::Suffix, _) => {
-                Layout { verify_width: 1.0 + k * proposing_share, draft_passes: 0.0, draft_width: 0.0 }
-            }
+            (Self::Ngram | Self::Suffix, _) => Layout { verify_width: 1.0 + k * proposing_share, ..Layout::PLAIN },
             (Self::Lookahead { window, ngram }, _) => {
                 let tokens = 2.0 * *window as f64 * (*ngram as f64 - 1.0);
-                Layout { verify_width: tokens, draft_passes: 0.0, draft_width: 0.0 }
+                Layout { verify_width: tokens, ..Layout::PLAIN }
             }
             (Self::Head(head), tree) if head.kind() == HeadKind::Medusa => {
                 let verify_width = tree.map_or(k + 1.0, |tree| tree.nodes() as f64);
-                Layout { verify_width, draft_passes: 1.0, draft_width: 1.0 }
+                Layout { verify_width, draft_passes: 1.0, draft_width: 1.0, is_tree: verify_width > k + 1.0 }
             }
             (_, Some(tree)) => Layout {
                 verify_width: tree.nodes() as f64,
                 draft_passes: tree.depth() as f64,
                 draft_width: tree.draft_width(),
+                is_tree: tree.nodes() > tree.depth() + 1,
             },
             (Self::Head(head), None) if head.kind() == HeadKind::Block => {
-                Layout { verify_width: k + 1.0, draft_passes: 1.0, draft_width: k + 1.0 }
+                Layout { verify_width: k + 1.0, draft_passes: 1.0, draft_width: k + 1.0, is_tree: false }
             }
-            _ => Layout { verify_width: k + 1.0, draft_passes: k, draft_width: 1.0 },
+            _ => Layout { verify_width: k + 1.0, draft_passes: k, draft_width: 1.0, is_tree: false },
         }
     }
 }

@@ -70,6 +70,14 @@ pub struct Additive {
     /// Of what n-gram and suffix drafters propose, the share that is accepted, where a scenario does not
     /// say which share of the sequences proposes.
     pub accepted_per_proposed: Constant<Efficiency>,
+    /// Time for each draft pass of a tree, on top of `draft`.
+    pub tree: Option<Constant<Seconds>>,
+    /// Time for each emitted token of each sequence, drafts or not: what serving adds to every token.
+    pub token: Option<Constant<Seconds>>,
+    /// How long plain passes take over their price.
+    pub plain_pace: Option<Constant<Pace>>,
+    /// How long passes of rounds take over their price.
+    pub round_pace: Option<Constant<Pace>>,
     /// The least time of one layer, where launches set it.
     pub layer_floor: Option<Constant<Seconds>>,
     /// The least time of one layer in a step that no graph was captured for.
@@ -171,6 +179,37 @@ impl Efficiency {
     /// [`NotAnEfficiency`] for what is not in (0, 1].
     pub fn new(share: f64) -> Result<Self, NotAnEfficiency> {
         if share > 0.0 && share <= 1.0 { Ok(Self(share)) } else { Err(NotAnEfficiency(share)) }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// How long passes take over their price: a number above 0.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Pace(f64);
+
+/// A number that cannot be a pace.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("a pace lies above 0 and is at most 100, not {0}")]
+pub struct NotAPace(pub f64);
+
+impl Pace {
+    /// Exactly as long as priced.
+    pub const AS_PRICED: Self = Self(1.0);
+    /// What takes longer is another deployment.
+    pub const LARGEST: f64 = 100.0;
+
+    /// A pace.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAPace`] for what is not in (0, 100].
+    pub fn new(pace: f64) -> Result<Self, NotAPace> {
+        if pace > 0.0 && pace <= Self::LARGEST { Ok(Self(pace)) } else { Err(NotAPace(pace)) }
     }
 
     /// The number.

@@ -167,7 +167,7 @@ fn priced(
     })?;
     let plain = plain_step(&setup, measured.batch, measured.context);
     let layout = layout(measured, &setup);
-    let round = round_of(&setup, &plain, measured.batch, measured.context, layout).seconds();
+    let round = round_of(&setup, &plain, measured.batch, measured.context, layout).seconds(measured.tokens_per_pass);
     let base_step = plain.seconds();
     let tokens = measured.tokens_per_pass;
     let speedup = match measured.closed_loop {

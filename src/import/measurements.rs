@@ -234,6 +234,7 @@ fn layout(cells: &Cells<'_>, kind: MeasuredDrafter, k: u64, passes: Option<f64>)
         verify_width: width.unwrap_or(k + 1.0),
         draft_passes: if looked_up { 0.0 } else { passes.unwrap_or(default_passes) },
         draft_width: drafted.filter(|width| *width > 0.0).unwrap_or(if block { k + 1.0 } else { 1.0 }),
+        is_tree: cells.text("topology") == Some("tree"),
     })
 }
 
@@ -271,14 +272,14 @@ mod tests {
         let read = read("a,hf_eager,h100_sxm5_80gb,llama-3.1-8b,draft_model,3,8,400,2.25,1.5").unwrap();
         assert_eq!((read.engine.as_str(), read.hardware.as_str()), ("hf-eager", "h100-sxm5-80gb"));
         assert_eq!((read.drafter_kind, read.k, read.devices), (MeasuredDrafter::Model, 3, 1));
-        assert_eq!(read.layout, Layout { verify_width: 4.0, draft_passes: 3.0, draft_width: 1.0 });
+        assert_eq!(read.layout, Layout { verify_width: 4.0, draft_passes: 3.0, draft_width: 1.0, is_tree: false });
         assert_eq!((read.topology.as_str(), read.weight_bytes.to_bits()), ("chain", 2.0_f64.to_bits()));
     }
 
     #[test]
     fn a_block_drafts_in_one_pass_and_lookups_in_none() {
         let block = read("a,vllm,h,t,block,5,8,400,2.25,1.5").unwrap();
-        assert_eq!(block.layout, Layout { verify_width: 6.0, draft_passes: 1.0, draft_width: 6.0 });
+        assert_eq!(block.layout, Layout { verify_width: 6.0, draft_passes: 1.0, draft_width: 6.0, is_tree: false });
         assert_eq!(read("a,vllm,h,t,ngram,5,8,400,1.2,1.1").unwrap().layout.draft_passes.to_bits(), 0);
     }
 

@@ -13,7 +13,7 @@ use crate::units::Probability;
 /// # Formula
 ///
 /// ```text
-/// R = (k t_draft + t_verify(k + 1) + overhead) / t_plain
+/// R = (k t_draft + t_verify(k + 1) + overhead) / (t_plain - B t_token)
 /// ```
 ///
 /// A number of tokens, at least 1 up to rounding, of rounds in which all sequences propose; by the price in force. Equal to
@@ -21,7 +21,9 @@ use crate::units::Probability;
 #[must_use]
 pub fn tokens_to_pay(setup: &Setup<'_>, batch: f64, context: f64, k: u64) -> f64 {
     let plain = plain_step(setup, batch, context);
-    round(setup, &plain, batch, context, k, 1.0).seconds().get() / plain.seconds().get()
+    let round = round(setup, &plain, batch, context, k, 1.0);
+    // A plain step takes longer than its one token.
+    round.tokens_within(plain.seconds()).unwrap_or(f64::INFINITY)
 }
 
 /// The alpha at which drafts of length k bring so many tokens per pass; none where even certain drafts do not.

@@ -10,6 +10,7 @@ use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
 use crate::plan::speedup::speedup;
 use crate::plan::yields::{acceptances, process_of};
+use crate::units::Seconds;
 
 /// Steps in which tokens that pay are looked for where drafts are looked up.
 const STEPS: u32 = 256;
@@ -201,7 +202,7 @@ impl Place<'_, '_, '_> {
     /// Seconds of a token of one sequence that runs.
     #[must_use]
     pub fn per_token(&self, length: &Length) -> f64 {
-        self.round(length).seconds().get() / length.tokens
+        self.round(length).seconds(length.tokens).get() / length.tokens
     }
 
     /// What a draft length gains: throughput over that of plain decoding; 0 where no sequence runs with it.
@@ -218,7 +219,7 @@ impl Place<'_, '_, '_> {
         match self.running(length) {
             0 => 0.0,
             all if all == self.base_running => {
-                speedup(length.tokens, self.plain.seconds(), self.round(length).seconds())
+                speedup(length.tokens, self.plain.seconds(), self.round(length).seconds(length.tokens))
             }
             some => {
                 let alone = self.base_running as f64 / self.plain.seconds().get();
@@ -257,7 +258,7 @@ impl Place<'_, '_, '_> {
     /// the least F with F running / t_round(F) >= speedup base_running / t_plain
     /// ```
     ///
-    /// The round costs the same whatever it yields, but where drafts are looked up: more tokens then mean more sequences that
+    /// Tokens cost a round at most a time for each, but where drafts are looked up: more tokens then mean more sequences that
     /// propose, and wider verification. There F is looked for step by step, from 1 to k + 1.
     #[must_use]
     pub fn tokens_for(&self, length: &Length, speedup: f64) -> Option<f64> {
@@ -268,12 +269,13 @@ impl Place<'_, '_, '_> {
         let most = length.k as f64 + 1.0;
         let crowd = self.base_running as f64 / running as f64;
         let plain = self.plain.seconds().get();
-        let due = |tokens: f64| speedup * crowd * self.round(&Length { tokens, ..*length }).seconds().get() / plain;
+        let due = Seconds::new(plain / (speedup * crowd));
         if !self.setup.looks_up() {
-            return Some(due(length.tokens));
+            return self.round(length).tokens_within(due);
         }
         let at = |step: u32| 1.0 + (most - 1.0) * f64::from(step) / f64::from(STEPS);
-        let pays = |tokens: &f64| *tokens >= due(*tokens);
+        let per_token = |tokens: f64| self.per_token(&Length { tokens, ..*length });
+        let pays = |tokens: &f64| per_token(*tokens) <= due.get();
         let step = (0..=STEPS).find(|&step| pays(&at(step)))?;
         let (mut low, mut high) = (at(step.saturating_sub(1)), at(step));
         for _ in 0..HALVINGS {

@@ -81,7 +81,7 @@ pub fn full(setup: &Setup<'_>, context: u64, k: u64, tokens_per_pass: f64) -> Op
     let speculative = if drafting > 0.0 {
         let share = setup.proposing_share(tokens_per_pass, k);
         let round = round(setup, &plain_step(setup, drafting, cached), drafting, cached, k, share);
-        drafting * tokens_per_pass / round.seconds().get()
+        drafting * tokens_per_pass / round.seconds(tokens_per_pass).get()
     } else {
         0.0
     };

@@ -1,6 +1,6 @@
 //! An engine's constants by name: their ranges, and the same engine with other values.
 
-use crate::domain::engine::{Additive, Constant, Efficiencies, Efficiency, Engine, Profile};
+use crate::domain::engine::{Additive, Constant, Efficiencies, Efficiency, Engine, Pace, Profile};
 use crate::units::Seconds;
 
 /// A constant that is known within a range.
@@ -45,6 +45,7 @@ impl Ranged {
 enum Slot<'a> {
     Time(&'a mut Constant<Seconds>),
     Share(&'a mut Constant<Efficiency>),
+    Pace(&'a mut Constant<Pace>),
 }
 
 impl Slot<'_> {
@@ -52,6 +53,7 @@ impl Slot<'_> {
         let (range, value) = match self {
             Self::Time(of) => (of.range.map(|(low, high)| (low.get(), high.get())), of.value.get()),
             Self::Share(of) => (of.range.map(|(low, high)| (low.get(), high.get())), of.value.get()),
+            Self::Pace(of) => (of.range.map(|(low, high)| (low.get(), high.get())), of.value.get()),
         };
         let (low, high) = range.filter(|(low, high)| low < high)?;
         Some(Ranged { name, low, value, high })
@@ -64,6 +66,11 @@ impl Slot<'_> {
             Self::Share(of) => {
                 if let Ok(share) = Efficiency::new(to) {
                     of.value = share;
+                }
+            }
+            Self::Pace(of) => {
+                if let Ok(pace) = Pace::new(to) {
+                    of.value = pace;
                 }
             }
         }
@@ -83,6 +90,11 @@ fn slots<'a>(additive: &'a mut Additive, family: &str) -> Vec<(&'static str, Slo
         ("eta_link", Slot::Share(&mut additive.link)),
         ("accepted_per_proposed", Slot::Share(&mut additive.accepted_per_proposed)),
     ];
+    let Additive { tree, token, plain_pace, round_pace, .. } = additive;
+    all.extend(tree.as_mut().map(|tree| ("t_tree", Slot::Time(tree))));
+    all.extend(token.as_mut().map(|token| ("t_token", Slot::Time(token))));
+    all.extend(plain_pace.as_mut().map(|pace| ("plain_pace", Slot::Pace(pace))));
+    all.extend(round_pace.as_mut().map(|pace| ("round_pace", Slot::Pace(pace))));
     all.extend(additive.layer_floor.as_mut().map(|floor| ("t_layer_floor", Slot::Time(floor))));
     all.extend(additive.uncaptured_layer.as_mut().map(|layer| ("t_layer_uncaptured", Slot::Time(layer))));
     if let Some(quantised) = &mut additive.quantised {

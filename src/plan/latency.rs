@@ -52,7 +52,7 @@ pub fn speculative(here: &Here<'_, '_>, batches: impl Iterator<Item = u64>) -> V
     let pace = |batch: u64| {
         let place = here.at(batch);
         let length = here.length(place.best_of_drafting()?.k)?;
-        let round = place.round(length).seconds().get();
+        let round = place.round(length).seconds(length.tokens).get();
         let devices = setup.devices() + setup.own_devices();
         Some(Pace::new(setup, place.running(length), length.k, round, length.tokens, devices))
     };

@@ -4,7 +4,7 @@ use crate::cost::draft::DraftPricing;
 use crate::cost::memory::Footprint;
 use crate::cost::ops::{Ops, Work};
 use crate::cost::pass::{PassCost, pass};
-use crate::cost::pricing::{Overheads, Pricing};
+use crate::cost::pricing::{Overheads, Pricing, Served};
 use crate::cost::roofline::{Rates, Roofed};
 use crate::cost::shape::PassShape;
 use crate::domain::drafter::Layout;
@@ -12,7 +12,7 @@ use crate::domain::model::{Model, Shape};
 use crate::plan::capacity::{Capacity, capacity};
 use crate::plan::round::{Round, plain_step, round};
 use crate::plan::setup::Setup;
-use crate::units::{Bytes, Seconds};
+use crate::units::Bytes;
 use crate::words::{OpName, Roofline, Term};
 
 /// A pass and its parts.
@@ -81,12 +81,15 @@ impl Point {
         let (sequences, cached) = (batch as f64, context as f64);
         let step = plain_step(setup, sequences, cached);
         let layout = setup.layout(k, proposing_share);
-        let target = |shape| apart(setup, setup.target, &setup.pricing, shape, (Term::Step, setup.overheads.step));
+        let target = |shape, served| apart(setup, setup.target, &setup.pricing, shape, served);
+        let token = setup.overheads.token * sequences;
+        let mut plain = target(PassShape::decode(sequences, cached), setup.overheads.of_plain());
+        plain.cost = plain.cost.with(Term::Token, token);
         let width = layout.map_or(1.0, |layout| layout.verify_width);
         Self {
-            plain: target(PassShape::decode(sequences, cached)),
+            plain,
             draft: layout.and_then(|layout| draft(setup, sequences, cached, layout)),
-            verify: target(PassShape::verify(sequences, width, cached)),
+            verify: target(PassShape::verify(sequences, width, cached), setup.overheads.of_verify()),
             round: round(setup, &step, sequences, cached, k, proposing_share),
             draft_passes: layout.map_or(0.0, |layout| layout.draft_passes),
             overheads: setup.overheads,
@@ -103,12 +106,12 @@ fn draft(setup: &Setup<'_>, batch: f64, context: f64, layout: Layout) -> Option<
     let drafting = setup.drafting.as_ref()?;
     let shape = drafting.shape(batch, layout.draft_width, context)?;
     let DraftPricing::Passes { model, pricing, .. } = drafting else { return None };
-    Some(apart(setup, model, pricing, shape, (Term::Draft, setup.overheads.draft)))
+    Some(apart(setup, model, pricing, shape, setup.overheads.of_draft(layout.is_tree)))
 }
 
-fn apart(setup: &Setup<'_>, model: &Model, pricing: &Pricing, shape: PassShape, engine: (Term, Seconds)) -> PassApart {
+fn apart(setup: &Setup<'_>, model: &Model, pricing: &Pricing, shape: PassShape, served: Served) -> PassApart {
     let together = pricing.placement.together(shape);
-    let cost = setup.captures().applied(pass(model, pricing, shape), together, model.layers()).with(engine.0, engine.1);
+    let cost = setup.captures().applied(pass(model, pricing, shape), together, model.layers()).served(served);
     let part = |name: Option<OpName>, work: Work| Part { name, work, roofed: work.roofed(pricing.rates) };
     let (parts, otherwise) = match &model.shape {
         Shape::Aggregate(_) => (vec![part(None, cost.work)], None),

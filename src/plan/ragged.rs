@@ -8,10 +8,11 @@ use crate::plan::setup::Setup;
 #[must_use]
 pub fn round_seconds(setup: &Setup<'_>, process: &Process, context: u64, k: u64, most: u64) -> Vec<f64> {
     let cached = context as f64;
-    let share = setup.proposing_share(process.tokens_per_pass(k), k);
+    let tokens = process.tokens_per_pass(k);
+    let share = setup.proposing_share(tokens, k);
     let seconds = |batch: u64| {
         let plain = plain_step(setup, batch as f64, cached);
-        round(setup, &plain, batch as f64, cached, k, share).seconds().get()
+        round(setup, &plain, batch as f64, cached, k, share).seconds(tokens).get()
     };
     (1..=most).map(seconds).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::cost::draft::draft_pass;
 use crate::cost::pass::{PassCost, pass};
+use crate::cost::pricing::Served;
 use crate::cost::shape::PassShape;
 use crate::domain::drafter::Layout;
 use crate::plan::setup::Setup;
@@ -21,14 +22,35 @@ pub struct Round {
     /// The verification pass, with the engine's time for a step.
     pub verify: PassCost,
     /// What is paid only for speculating, for each round and sequence. None with an ideal engine.
-    pub overhead: Seconds,
+    pub fixed: Seconds,
+    /// For each token that the round emits of every sequence. None but with a calibrated engine.
+    pub token: Seconds,
 }
 
 impl Round {
-    /// `draft + verify + overhead`.
+    /// What is paid beside passes by a round that emits so many tokens of each sequence: `fixed + tokens token`.
     #[must_use]
-    pub fn seconds(&self) -> Seconds {
-        self.draft + self.verify.seconds() + self.overhead
+    pub fn overhead(&self, tokens: f64) -> Seconds {
+        self.fixed + self.token * tokens
+    }
+
+    /// Tokens of each sequence that the round has to emit to take no longer than `due` for each; none where a token alone takes that long.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// tokens = (draft + verify + fixed) / (due - token)
+    /// ```
+    #[must_use]
+    pub fn tokens_within(&self, due: Seconds) -> Option<f64> {
+        let beyond = due.get() - self.token.get();
+        (beyond > 0.0).then(|| self.seconds(0.0).get() / beyond)
+    }
+
+    /// `draft + verify + overhead` of a round that emits so many tokens of each sequence.
+    #[must_use]
+    pub fn seconds(&self, tokens: f64) -> Seconds {
+        self.draft + self.verify.seconds() + self.overhead(tokens)
     }
 }
 
@@ -36,14 +58,14 @@ impl Round {
 /// time for a step.
 #[must_use]
 pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
-    step(setup, PassShape::decode(batch, context))
+    let step = step(setup, PassShape::decode(batch, context), setup.overheads.of_plain());
+    step.with(Term::Token, setup.overheads.token * batch)
 }
 
-fn step(setup: &Setup<'_>, shape: PassShape) -> PassCost {
+fn step(setup: &Setup<'_>, shape: PassShape, served: Served) -> PassCost {
     let together = setup.pricing.placement.together(shape);
     let cost = pass(setup.target, &setup.pricing, shape);
-    let cost = setup.captures().applied(cost, together, setup.target.layers());
-    cost.with(Term::Step, setup.overheads.step)
+    setup.captures().applied(cost, together, setup.target.layers()).served(served)
 }
 
 /// A round at draft length k, beside the plain step of the same batch and context.
@@ -51,7 +73,7 @@ fn step(setup: &Setup<'_>, shape: PassShape) -> PassCost {
 /// # Formula
 ///
 /// ```text
-/// t_round = passes (t_D(B, width) + t_draft) + t_T(B, q) + t_step + t_round + B t_sequence
+/// t_round = passes (pace t_D(B, width) + t_draft) + pace t_T(B, q) + t_step + t_round + B t_sequence + B tokens t_token
 /// ```
 ///
 /// Leviathan et al. 2023 (arXiv 2211.17192), section 3.3, with the verification pass priced at its
@@ -66,7 +88,9 @@ pub fn round(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, k: u
             draft_bound: None,
             verify_width: 1.0,
             verify: *plain,
-            overhead: Seconds::ZERO,
+            fixed: Seconds::ZERO,
+            // The plain step holds that of its one token.
+            token: Seconds::ZERO,
         },
     }
 }
@@ -76,28 +100,29 @@ pub fn round(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, k: u
 #[must_use]
 pub fn gain(setup: &Setup<'_>, plain: &PassCost, (batch, context): (f64, f64), k: u64, tokens: f64) -> f64 {
     let round = round(setup, plain, batch, context, k, setup.proposing_share(tokens, k));
-    speedup(tokens, plain.seconds(), round.seconds())
+    speedup(tokens, plain.seconds(), round.seconds(tokens))
 }
 
 /// A round of a stated layout.
 #[must_use]
 pub fn round_of(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, layout: Layout) -> Round {
-    let Layout { verify_width, draft_passes, draft_width } = layout;
+    let Layout { verify_width, draft_passes, draft_width, is_tree } = layout;
     let (draft, draft_bound) = match &setup.drafting {
         Some(drafting) if draft_passes > 0.0 => {
             let shape = drafting.shape(batch, draft_width, context);
-            let drafted = draft_pass(drafting, plain, shape, setup.overheads.draft, setup.captures());
+            let drafted = draft_pass(drafting, plain, shape, setup.overheads.of_draft(is_tree), setup.captures());
             (drafted.seconds * draft_passes, drafted.bound)
         }
         _ => (Seconds::ZERO, None),
     };
-    let verify = step(setup, PassShape::verify(batch, verify_width, context));
+    let verify = step(setup, PassShape::verify(batch, verify_width, context), setup.overheads.of_verify());
     let hidden = if setup.overlap { verify.seconds() } else { Seconds::ZERO };
     Round {
         draft: if draft > hidden { draft - hidden } else { Seconds::ZERO },
         draft_bound,
         verify_width,
         verify,
-        overhead: setup.overheads.of_round(batch),
+        fixed: setup.overheads.of_round(batch),
+        token: setup.overheads.token * batch,
     }
 }

@@ -140,7 +140,7 @@ fn gained(
     context: u64,
 ) -> Option<Gain> {
     let round = round_of(setup, plain, batch as f64, context as f64, setup.layout_of(shape)?);
-    let speedup = speedup(tokens, plain.seconds(), round.seconds());
+    let speedup = speedup(tokens, plain.seconds(), round.seconds(tokens));
     let fits = setup.fits(&setup.memory_of(batch, context, shape.nodes() - 1));
     Some(Gain { tokens, speedup, fits })
 }

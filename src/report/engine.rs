@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::engine::{Additive, Constant, Dispute, Efficiencies, Efficiency, Engine, ExpectedError};
+use crate::domain::engine::{Additive, Constant, Dispute, Efficiencies, Efficiency, Engine, ExpectedError, Pace};
 use crate::report::catalog::sheet::{Remarks, Sheet};
 use crate::report::number::shortest;
 use crate::report::table::{Style, composed, right, table};
@@ -24,6 +24,11 @@ impl<'a> Figure<'a> {
     }
 
     fn share(name: &'static str, constant: &'a Constant<Efficiency>) -> Self {
+        let range = constant.range.map(|(low, high)| (low.get(), high.get()));
+        Self { name, value: constant.value.get(), range, origin: &constant.origin, is_time: false }
+    }
+
+    fn pace(name: &'static str, constant: &'a Constant<Pace>) -> Self {
         let range = constant.range.map(|(low, high)| (low.get(), high.get()));
         Self { name, value: constant.value.get(), range, origin: &constant.origin, is_time: false }
     }
@@ -59,6 +64,10 @@ fn constants(additive: &Additive) -> Vec<Figure<'_>> {
         Figure::share("eta_link", &additive.link),
         Figure::share("accepted_per_proposed", &additive.accepted_per_proposed),
     ];
+    all.extend(additive.tree.iter().map(|tree| Figure::time("t_tree", tree)));
+    all.extend(additive.token.iter().map(|token| Figure::time("t_token", token)));
+    all.extend(additive.plain_pace.iter().map(|pace| Figure::pace("plain_pace", pace)));
+    all.extend(additive.round_pace.iter().map(|pace| Figure::pace("round_pace", pace)));
     all.extend(additive.layer_floor.iter().map(|floor| Figure::time("t_layer_floor", floor)));
     all.extend(additive.uncaptured_layer.iter().map(|layer| Figure::time("t_layer_uncaptured", layer)));
     if let Some(quantised) = &additive.quantised {

@@ -85,8 +85,8 @@ impl Explained {
             tokens_per_pass: self.tokens_per_pass,
             verify: steps(round.verify.seconds()),
             draft: steps(round.draft),
-            overhead: steps(round.overhead),
-            speedup: speedup(self.tokens_per_pass, plain, round.seconds()),
+            overhead: steps(round.overhead(self.tokens_per_pass)),
+            speedup: speedup(self.tokens_per_pass, plain, round.seconds(self.tokens_per_pass)),
         }
     }
 

@@ -32,8 +32,10 @@ pub struct Row<'s> {
     pub draft: Seconds,
     /// The verification pass.
     pub verify: Seconds,
-    /// What is paid only for speculating.
-    pub overhead: Seconds,
+    /// What is paid only for speculating, whatever is emitted.
+    pub fixed: Seconds,
+    /// What each token costs that every sequence emits.
+    pub token: Seconds,
     /// What plain step, draft pass and verification pass are bound by.
     pub bounds: Bounds,
     /// Memory with and without the drafter.
@@ -111,10 +113,16 @@ pub struct MemoryUse {
 }
 
 impl Row<'_> {
+    /// `fixed + tokens_per_pass * token`.
+    #[must_use]
+    pub fn overhead(&self) -> Seconds {
+        self.fixed + self.token * self.tokens_per_pass
+    }
+
     /// `draft + verify + overhead`.
     #[must_use]
     pub fn round(&self) -> Seconds {
-        self.draft + self.verify + self.overhead
+        self.draft + self.verify + self.overhead()
     }
 
     /// `tokens_per_pass * base_step / round`.
@@ -214,7 +222,7 @@ impl<'s> Row<'s> {
             Cell::Number(self.base_step.get()),
             Cell::Number(self.draft.get()),
             Cell::Number(self.verify.get()),
-            Cell::Number(self.overhead.get()),
+            Cell::Number(self.overhead().get()),
             Cell::Number(self.round().get()),
             Cell::Number(self.speedup()),
             Cell::Number(self.base_tokens_per_s()),

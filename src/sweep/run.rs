@@ -83,7 +83,7 @@ impl<'g> Place<'g, '_> {
     fn cost(&self, k: u64, tokens: f64, plain: &PassCost, base: &Footprint) -> Row<'g> {
         let (block, batch, context) = (self.block, self.batch, self.context);
         let share = block.setup.proposing_share(tokens, k);
-        let Round { draft, draft_bound, verify_width, verify, overhead } =
+        let Round { draft, draft_bound, verify_width, verify, fixed, token } =
             round(&block.setup, plain, batch as f64, context as f64, k, share);
         let speculative = block.setup.memory(batch, context, k);
         Row {
@@ -99,7 +99,8 @@ impl<'g> Place<'g, '_> {
             base_step: plain.seconds(),
             draft,
             verify: verify.seconds(),
-            overhead,
+            fixed,
+            token,
             bounds: Bounds { base: plain.bound(), draft: draft_bound, verify: verify.bound() },
             memory: MemoryUse {
                 base: base.total(),

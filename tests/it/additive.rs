@@ -102,6 +102,10 @@ impl Figures {
             all_reduce: time(self.all_reduce),
             link: share(self.eta_link),
             accepted_per_proposed: share(0.4),
+            tree: None,
+            token: None,
+            plain_pace: None,
+            round_pace: None,
             layer_floor: self.floor.map(time),
             uncaptured_layer: self.uncaptured.map(time),
             quantised,
@@ -226,6 +230,7 @@ fn every_term_is_what_it_is_by_hand_and_no_common_mistake_passes() {
         replicas::captured,
         by_hand::floor,
         by_hand::engine,
+        calibrated::served,
     ]
     .into_iter()
     .chain([real::llama, real::llama_on_eight, real::qwen])
@@ -281,7 +286,7 @@ fn published(without: &[Term], batch: f64) -> [f64; 3] {
     let on = On { device: &device, engine: &engine, devices: 1, without };
     let setup = setup(&on, &target, Some(drafts(&source)));
     let plain = plain_step(&setup, batch, 400.0);
-    let round = round(&setup, &plain, batch, 400.0, 3, 1.0).seconds();
+    let round = round(&setup, &plain, batch, 400.0, 3, 1.0).seconds(1.0);
     [plain.seconds().get() * 1e3, round.get() * 1e3, speedup(2.25, plain.seconds(), round)]
 }
 
@@ -309,6 +314,7 @@ fn all_terms_together_add_a_little_to_the_published_check_values() {
 }
 
 mod by_hand;
+mod calibrated;
 mod cases;
 mod properties;
 mod real;

@@ -204,7 +204,7 @@ proptest! {
         let setup = ideal_setup(&device, &target, &source);
         let plain = plain_step(&setup, batch.into(), context.into());
         let none = round(&setup, &plain, batch.into(), context.into(), 0, 1.0);
-        prop_assert_eq!(speedup(1.0, plain.seconds(), none.seconds()).to_bits(), 1.0_f64.to_bits());
+        prop_assert_eq!(speedup(1.0, plain.seconds(), none.seconds(1.0)).to_bits(), 1.0_f64.to_bits());
     }
 
     #[test]
@@ -257,7 +257,7 @@ proptest! {
         let plain = plain_step(&setup, batch as f64, context as f64);
         let cost = round(&setup, &plain, batch as f64, context as f64, k, 1.0);
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
-        prop_assert!(near(cost.seconds().get(), k as f64 * one_draft + verify));
+        prop_assert!(near(cost.seconds(1.0).get(), k as f64 * one_draft + verify));
         let held = setup.memory(batch, context, k).total().get();
         prop_assert!(near(held, weights + kv), "{} and {}", held, weights + kv);
         prop_assert!(held > setup.base_memory(batch, context).total().get());

@@ -52,7 +52,7 @@ fn static_batch_time(inputs: &Value) -> Answer {
     let (tokens, batch) = (whole(inputs, "tokens")?, whole(inputs, "batch")?);
     let seconds = |b: u64| {
         let plain = plain_step(&setup, b as f64, context);
-        round(&setup, &plain, b as f64, context, k, 1.0).seconds().get()
+        round(&setup, &plain, b as f64, context, k, 1.0).seconds(1.0).get()
     };
     let seconds: Vec<f64> = (1..=batch).map(seconds).collect();
     let expected = static_time(&running(&law, tokens), &seconds);

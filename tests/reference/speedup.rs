@@ -125,14 +125,14 @@ fn speedup_roofline(inputs: &Value) -> Answer {
     let cost = round(&setup, &plain, batch, context, k, 1.0);
     // The case prints a draft step even at k = 0, where the round has none.
     let one = round(&setup, &plain, batch, context, 1, 1.0);
-    let rate = tokens / cost.seconds().get();
+    let rate = tokens / cost.seconds(tokens).get();
     Ok(json!({
-        "speedup": speedup(tokens, plain.seconds(), cost.seconds()),
+        "speedup": speedup(tokens, plain.seconds(), cost.seconds(tokens)),
         "tokens": tokens,
         "base_seconds": plain.seconds().get(),
         "draft_step_seconds": one.draft.get(),
         "verify_seconds": cost.verify.seconds().get(),
-        "round_seconds": cost.seconds().get(),
+        "round_seconds": cost.seconds(tokens).get(),
         "tokens_per_second_per_seq": rate,
         "tokens_per_second_total": rate * batch,
     }))
@@ -169,7 +169,8 @@ fn founding_table(inputs: &Value) -> Answer {
             let alpha = Probability::new(alpha).map_err(refused)?;
             let cell = |k: f64| {
                 let cost = round(&setup, &plain, batch, context, k as u64, 1.0);
-                speedup(expected_tokens(alpha, k as u64), plain.seconds(), cost.seconds())
+                let tokens = expected_tokens(alpha, k as u64);
+                speedup(tokens, plain.seconds(), cost.seconds(tokens))
             };
             rows.push(list(inputs, "ks")?.into_iter().map(cell).collect::<Vec<f64>>());
         }

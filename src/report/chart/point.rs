@@ -70,12 +70,12 @@ fn round(explained: &Explained, title: &str, trust: &[String]) -> Chart {
     let bars = vec![
         Stack { label: format!("{tokens:.2} plain steps: {same}"), parts: vec![milliseconds(same)] },
         Stack {
-            label: format!("one round: {}", round.seconds()),
+            label: format!("one round: {}", round.seconds(tokens)),
             parts: vec![
                 0.0,
                 milliseconds(round.draft),
                 milliseconds(round.verify.seconds()),
-                milliseconds(round.overhead),
+                milliseconds(round.overhead(tokens)),
             ],
         },
     ];

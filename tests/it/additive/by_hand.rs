@@ -314,20 +314,20 @@ pub(super) fn engine() -> Table {
     );
     table.row(
         Term::Round,
-        costs(&[Term::Sequence]).1.overhead,
+        costs(&[Term::Sequence]).1.fixed,
         460e-6,
         &[("left out", 0.0), ("for each draft", 3.0 * 460e-6), ("for each sequence", 3.0 * 460e-6)],
     );
     table.row(
         Term::Sequence,
-        costs(&[Term::Round]).1.overhead,
+        costs(&[Term::Round]).1.fixed,
         3.0 * 7e-6,
         &[("not times the batch", 7e-6), ("for each verified token", 12.0 * 7e-6), ("left out", 0.0)],
     );
     let beside = 1350e-6 + 460e-6 + 3.0 * 7e-6;
     table.row(
         Term::Round,
-        whole.seconds(),
+        whole.seconds(1.0),
         draft + DENSE + beside,
         &[
             ("no verification", draft + beside),

@@ -187,8 +187,8 @@ proptest! {
         let (_, round, lines) = costs(&case, &drafter, k, &[]);
         let verify: f64 = Term::ALL.iter().map(|&term| terms(&round.verify).get(term).get()).sum();
         let overhead = case.figures.round + case.shape.batch * case.figures.sequence;
-        prop_assert!(close(round.overhead.get(), overhead));
-        prop_assert!(close(round.seconds().get(), round.draft.get() + verify + overhead));
+        prop_assert!(close(round.overhead(1.0).get(), overhead));
+        prop_assert!(close(round.seconds(1.0).get(), round.draft.get() + verify + overhead));
         let [target, target_kv, drafter, drafter_kv, reserve, total] = lines;
         prop_assert!(close(total, target + target_kv + drafter + drafter_kv + reserve));
         prop_assert!(close(reserve, 7.0));
@@ -230,7 +230,7 @@ proptest! {
     #[test]
     fn no_draft_gains_exactly_nothing(case in case(), drafter in drafter()) {
         let (plain, none, _) = costs(&case, &drafter, 0, &[]);
-        prop_assert_eq!(speedup(1.0, plain.seconds(), none.seconds()).to_bits(), 1.0_f64.to_bits());
+        prop_assert_eq!(speedup(1.0, plain.seconds(), none.seconds(1.0)).to_bits(), 1.0_f64.to_bits());
     }
 
     /// The floor alone may grow, by as much as the pass it fills up fell short of before.
@@ -263,7 +263,7 @@ proptest! {
             Term::Sequence => case.figures.sequence * case.shape.batch,
             _ => 0.0,
         };
-        prop_assert!(close(round.overhead.get(), round_less.overhead.get() + gone));
-        prop_assert!(round_less.seconds().get() <= round.seconds().get() * (1.0 + ROUNDING));
+        prop_assert!(close(round.overhead(1.0).get(), round_less.overhead(1.0).get() + gone));
+        prop_assert!(round_less.seconds(1.0).get() <= round.seconds(1.0).get() * (1.0 + ROUNDING));
     }
 }
