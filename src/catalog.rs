@@ -8,6 +8,7 @@ pub mod method;
 pub mod names;
 
 mod acceptance;
+mod calibration;
 mod check;
 mod deployment;
 mod drafter;

@@ -7,6 +7,7 @@ pub mod acceptance;
 pub mod attention;
 pub mod axis;
 pub mod beta;
+pub mod calibration;
 pub mod deployment;
 pub mod device;
 pub mod drafter;

@@ -1,5 +1,6 @@
 //! `engines/<id>.toml` into an [`Engine`].
 
+use crate::catalog::calibration::calibration;
 use crate::catalog::lookup::is_id;
 use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
@@ -22,6 +23,7 @@ const KEYS: Keys = Keys::all(&[
     "constants",
     "family",
     "error",
+    "calibration",
 ]);
 const CONSTANTS: Keys = Keys::all(&[
     "t_step",
@@ -60,7 +62,7 @@ pub(super) fn engine(root: &Node, id: &str, problems: &mut Problems) -> Option<E
     let disputed_by = fields.optional("disputed_by", |node, problems| one_or_many(node, problems, dispute));
     let profile = match form? {
         Form::Ideal => ideal(&mut fields),
-        Form::Additive => additive(&mut fields).map(|additive| Profile::Additive(Box::new(additive))),
+        Form::Additive => additive(root, &mut fields).map(|additive| Profile::Additive(Box::new(additive))),
     };
     Some(Engine {
         id: id.to_owned(),
@@ -98,7 +100,7 @@ fn form(node: &Node, problems: &mut Problems) -> Option<Form> {
 
 fn ideal(fields: &mut Fields<'_, '_>) -> Option<Profile> {
     let mut sound = Some(Profile::Ideal);
-    for key in ["extends", "status", "versions", "constants", "family", "error"] {
+    for key in ["extends", "status", "versions", "constants", "family", "error", "calibration"] {
         let refused = fields.optional(key, |node, problems| -> Option<()> {
             let found = Diagnostic::error("conflict", format!("`{key}` has no place in an ideal engine"));
             problems.report(found.at(&node.place).hint("leave it out, or write form = \"additive\""))
@@ -108,12 +110,20 @@ fn ideal(fields: &mut Fields<'_, '_>) -> Option<Profile> {
     sound
 }
 
-fn additive(fields: &mut Fields<'_, '_>) -> Option<Additive> {
+/// The names of the constants that a file states.
+fn stated(root: &Node) -> Vec<String> {
+    let constants = root.get("constants").and_then(Node::entries).unwrap_or_default();
+    constants.iter().map(|entry| entry.key.clone()).collect()
+}
+
+fn additive(root: &Node, fields: &mut Fields<'_, '_>) -> Option<Additive> {
     fields.optional("extends", text);
+    let stated = stated(root);
     let status = fields.required("status", word::<Status>);
     let versions = fields.optional("versions", text);
     let families = fields.required("family", families);
     let errors = fields.optional("error", errors);
+    let calibration = fields.optional("calibration", |node, problems| calibration(node, &stated, problems));
     let constants = fields.required("constants", |node, problems| {
         let mut fields = Fields::open(node, &CONSTANTS, problems)?;
         let step = fields.required("t_step", time);
@@ -153,6 +163,7 @@ fn additive(fields: &mut Fields<'_, '_>) -> Option<Additive> {
             quantised: quantised?,
             families: Vec::new(),
             errors: Vec::new(),
+            calibration: None,
         })
     });
     Some(Additive {
@@ -160,6 +171,7 @@ fn additive(fields: &mut Fields<'_, '_>) -> Option<Additive> {
         versions: versions?,
         families: families?,
         errors: errors?.unwrap_or_default(),
+        calibration: calibration?,
         ..constants?
     })
 }
@@ -288,7 +300,7 @@ fn error(node: &Node, class: &str, problems: &mut Problems) -> Option<ExpectedEr
 }
 
 /// The least and the largest of something, as a list of two.
-fn ends(node: &Node, problems: &mut Problems) -> Option<(u64, u64)> {
+pub(super) fn ends(node: &Node, problems: &mut Problems) -> Option<(u64, u64)> {
     let both = one_or_many(node, problems, |node, problems| integer(node, problems, 1, LARGEST_INTEGER))?;
     match both[..] {
         [least, largest] if least <= largest => Some((least, largest)),

@@ -6,7 +6,7 @@ use crate::catalog::node::{Entry, Node, Value};
 pub(super) const MOST_STEPS: usize = 8;
 
 /// What a file says of itself alone: it does not pass to files that build on it.
-const ITS_OWN: [&str; 6] = ["name", "note", "status", "versions", "error", "extends"];
+const ITS_OWN: [&str; 7] = ["name", "note", "status", "versions", "error", "calibration", "extends"];
 
 /// A file's tree over that of the one it builds on. Tables of constants and of families join key by key;
 /// a constant is replaced whole, with its range and origin.

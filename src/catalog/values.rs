@@ -11,7 +11,7 @@ use crate::words::Word;
 /// Integers up to here are exact in every computation (`f64`).
 pub(super) const LARGEST_INTEGER: u64 = 1 << 53;
 /// No figure of a real system is larger; products of a few of them stay finite.
-const LARGEST_NUMBER: f64 = 1e30;
+pub(super) const LARGEST_NUMBER: f64 = 1e30;
 
 /// A word of a closed vocabulary.
 pub(super) fn word<W: Word>(node: &Node, problems: &mut Problems) -> Option<W> {

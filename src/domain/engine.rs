@@ -1,5 +1,8 @@
 //! The engine a scenario is priced for.
 
+use crate::domain::calibration::Calibration;
+use crate::domain::device::Device;
+use crate::domain::model::Model;
 use crate::units::Seconds;
 use crate::words::{DrafterKind, Status};
 
@@ -88,6 +91,8 @@ pub struct Additive {
     pub families: Vec<(String, Efficiencies)>,
     /// How far its predictions were off where they could be checked.
     pub errors: Vec<ExpectedError>,
+    /// The measurements of one deployment that it was fitted to, if it was.
+    pub calibration: Option<Calibration>,
 }
 
 /// A constant, the range it may lie in, and where it is from.
@@ -234,6 +239,15 @@ impl Additive {
         tested && known.is_some_and(|known| known.is_none_or(|known| known.covers(batch, context)))
     }
 
+    /// What it was fitted to, if that was such a deployment.
+    #[must_use]
+    pub fn calibrated_on(&self, device: &Device, target: &Model, drafter: Option<DrafterKind>) -> Option<&Calibration> {
+        self.calibration.as_ref().filter(|of| {
+            let drafts = drafter.is_none_or(|kind| of.drafters.contains(&kind));
+            of.hardware == device.id && of.target == target.id && drafts
+        })
+    }
+
     /// The error to expect for a class of targets, else for all of them.
     #[must_use]
     pub fn error(&self, class: &str) -> Option<&ExpectedError> {
@@ -243,6 +257,13 @@ impl Additive {
 }
 
 impl Engine {
+    /// The profile whose measurements stand behind it: its own id, of a calibrated one that it began with.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        let calibration = self.additive().and_then(|additive| additive.calibration.as_ref());
+        calibration.map_or(&self.id, |of| &of.base)
+    }
+
     /// Its constants, unless it is ideal.
     #[must_use]
     pub fn additive(&self) -> Option<&Additive> {

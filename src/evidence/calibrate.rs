@@ -1,49 +1,66 @@
-//! What a deployment's own measurements say of its rounds beyond their price: a few terms, regularised towards the price.
+//! What a deployment's own measurements say of its steps and rounds beyond their price: a few terms, regularised towards the price.
 //!
-//! The priced plain step is kept, since speedups carry the round over it. A round may take longer or shorter by a constant, by each
-//! draft pass, by each sequence, by a factor, by each draft pass of a tree, and by each token that it emits (what serving adds to every
-//! token, drafts or not: prefill within a throughput, output handling). Each term has a width that published deployments
+//! Passes may take so many times as long, those of rounds more than plain ones; steps, rounds, draft passes, sequences, draft passes of
+//! trees and emitted tokens may take a time each. Each term has a width that published deployments
 //! spread over, so that three points move what they tell of and leave the rest as priced.
 
 use nalgebra::{SMatrix, SVector};
 
-/// Terms of a round.
-pub const TERMS: usize = 6;
+/// Terms of steps and rounds.
+pub const TERMS: usize = 8;
 
 pub(super) type Vector = SVector<f64, TERMS>;
 pub(super) type Matrix = SMatrix<f64, TERMS, TERMS>;
 
-/// A term of a round that a calibration may move.
+/// A term that a calibration may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A constant.
+    /// All passes, as a share of their price.
+    Pace,
+    /// Each plain step and each verification.
+    Step,
+    /// Passes of rounds on top, as a share of their price.
+    RoundPace,
+    /// Each round.
     Round,
     /// Each draft pass.
     Draft,
-    /// Each sequence.
+    /// Each sequence of a round.
     Sequence,
-    /// The priced round as a whole.
-    Factor,
     /// Each draft pass of a tree, on top.
     Tree,
-    /// Each emitted token.
+    /// Each emitted token of each sequence, of plain steps and of rounds.
     Token,
 }
 
 impl Part {
     /// All of them, in the order of coefficients.
-    pub const ALL: [Self; TERMS] = [Self::Round, Self::Draft, Self::Sequence, Self::Factor, Self::Tree, Self::Token];
+    pub const ALL: [Self; TERMS] =
+        [Self::Pace, Self::Step, Self::RoundPace, Self::Round, Self::Draft, Self::Sequence, Self::Tree, Self::Token];
 }
 
-/// A measured round beside its price.
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Seen {
+    /// Seconds of a plain step.
+    Step(f64),
+    /// Seconds of a round.
+    Round(f64),
+    /// Tokens of a round times the plain step, over the round.
+    Speedup(f64),
+}
+
+/// A measured point beside its price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Seconds of the priced plain step.
     pub base_step: f64,
+    /// Seconds of its pass alone.
+    pub base_pass: f64,
     /// Seconds of the priced round.
     pub round: f64,
-    /// Seconds of the measured round: where speedups are measured `tokens_per_pass base_step / speedup`.
-    pub measured: f64,
+    /// Seconds of its passes alone.
+    pub round_passes: f64,
     /// Draft passes.
     pub passes: f64,
     /// Sequences decoded together.
@@ -52,30 +69,52 @@ pub struct Sample {
     pub is_tree: bool,
     /// Tokens per pass.
     pub tokens: f64,
+    /// What was measured.
+    pub seen: Seen,
+}
+
+impl Sample {
+    /// Seconds that the price has to come to: of a speedup those of the round beside the priced plain step.
+    #[must_use]
+    pub fn measured(&self) -> f64 {
+        match self.seen {
+            Seen::Step(seconds) | Seen::Round(seconds) => seconds,
+            Seen::Speedup(speedup) => self.tokens * self.base_step / speedup,
+        }
+    }
+
+    /// Seconds of what was measured, as priced.
+    #[must_use]
+    pub const fn priced(&self) -> f64 {
+        match self.seen {
+            Seen::Step(_) => self.base_step,
+            Seen::Round(_) | Seen::Speedup(_) => self.round,
+        }
+    }
 }
 
 /// What is believed of the terms before anything is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// Standard deviations: of [`Part::Factor`] a share of the round, of all others a share of the median plain step.
+    /// Standard deviations: of paces shares of passes, of all others a share of the median plain step.
     pub widths: [f64; TERMS],
-    /// The least that each term may be, in the same shares: what takes a constant of the engine down to 0.
+    /// The least that each term may be, in the same shares: what takes a constant of the engine down to 0, and passes to the datasheet.
     pub least: [f64; TERMS],
-    /// Standard deviation of a measured round, as a share of it.
+    /// Standard deviation of a measured time, as a share of it.
     pub noise: f64,
 }
 
 impl Default for Prior {
     /// Widths with which three points of a published deployment predict its other points best.
     fn default() -> Self {
-        Self { widths: [0.1, 0.03, 0.002, 0.1, 0.03, 0.1], least: [f64::NEG_INFINITY; TERMS], noise: 0.03 }
+        Self { widths: [0.15, 0.1, 0.1, 0.1, 0.03, 0.002, 0.03, 0.015], least: [f64::NEG_INFINITY; TERMS], noise: 0.03 }
     }
 }
 
 /// A point that was fitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Residual {
-    /// `priced / measured - 1` of the round, as priced before.
+    /// `priced / measured - 1`, as priced before.
     pub before: f64,
     /// The same with the fitted terms.
     pub after: f64,
@@ -107,7 +146,7 @@ pub enum NoFit {
     #[error("there is no measured point to fit to")]
     Empty,
     /// A time is not a positive number.
-    #[error("point {0}: steps, rounds and tokens are positive numbers")]
+    #[error("point {0}: steps, rounds, tokens and speedups are positive numbers")]
     NotPositive(usize),
 }
 
@@ -121,14 +160,20 @@ const ROUNDS: usize = 30;
 /// # Formula
 ///
 /// ```text
-/// y - R = X b + e,     e ~ t_4(0, (noise y)^2),   b ~ N(0, widths^2)
-/// X     = (m, passes m, batch m, R, passes m [tree], tokens m),     m the median priced plain step
-/// b     = C X' W (y - R),    C = (X' W X + diag(widths^-2))^-1,    W = w / (noise y)^2
-/// w     = 5 / (4 + (e / (noise y))^2),  until it stays
-/// b     >= least: what lies beyond is held there
+/// y - Y = X b + e,     e ~ t_4(0, (noise y)^2),   b ~ N(0, widths^2)
+///
+///            pace  step  round pace  round  draft   sequence  tree           token
+/// plain step  P     m     0           0      0       0         0              B m
+/// round       Q     m     Q           m      n m     B m       n m [tree]     B F m
+/// speedup s   the row of a round, less F / s times that of a plain step
+///
+/// b = C X' W (y - Y),    C = (X' W X + diag(widths^-2))^-1,    W = w / (noise y)^2
+/// w = 5 / (4 + (e / (noise y))^2),  until it stays
+/// b >= least: what lies beyond is held there
 /// ```
 ///
-/// y: measured round, R: priced round. Ridge regression with a prior width for each term (Hoerl and Kennard 1970), weights of the t law (Lange,
+/// y: measured, Y: priced; P, Q: passes of a plain step and of a round; n draft passes, B sequences, F tokens per pass, m the median plain step; a speedup is measured
+/// as a round of F / s plain steps. Ridge regression with a prior width for each term (Hoerl and Kennard 1970), weights of the t law (Lange,
 /// Little and Taylor 1989, section 3). A point left out has the residual e / (1 - h), h its share of its own
 /// prediction; its weight stays that of the whole fit.
 ///
@@ -138,14 +183,17 @@ const ROUNDS: usize = 30;
 ///
 /// # Examples
 ///
-/// One point, 10 % above a price of 10 ms; only the factor may move, by 10 % as wide as the noise: half of it is believed.
+/// One round, 10 % above a price of 10 ms of passes; only their pace may move, by 10 % as wide as the noise: half of it is believed.
 ///
 /// ```
-/// use specplan::evidence::calibrate::{Prior, Sample, fit};
-/// let widths = [1e-9, 1e-9, 1e-9, 0.11, 1e-9, 1e-9];
-/// let point = Sample { base_step: 0.008, round: 0.010, measured: 0.011, passes: 3.0, batch: 1.0, is_tree: false, tokens: 2.0 };
+/// use specplan::evidence::calibrate::{Prior, Sample, Seen, fit};
+/// let widths = [1e-9, 1e-9, 0.11, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9];
+/// let point = Sample {
+///     base_step: 0.008, base_pass: 0.007, round: 0.010, round_passes: 0.010, passes: 3.0, batch: 1.0, is_tree: false, tokens: 2.0,
+///     seen: Seen::Round(0.011),
+/// };
 /// let found = fit(&[point], Prior { widths, noise: 0.1, ..Prior::default() })?;
-/// assert!((found.terms[3] - 0.05).abs() < 0.005);
+/// assert!((found.terms[2] - 0.05).abs() < 0.005);
 /// assert!((found.round(&point) - 0.0105).abs() < 5e-5);
 /// # Ok::<(), specplan::evidence::calibrate::NoFit>(())
 /// ```
@@ -154,7 +202,7 @@ pub fn fit(samples: &[Sample], prior: Prior) -> Result<Fit, NoFit> {
         return Err(NoFit::Empty);
     }
     let positive = |value: f64| value.is_finite() && value > 0.0;
-    let is_sound = |of: &Sample| [of.base_step, of.round, of.measured, of.batch, of.tokens].into_iter().all(positive);
+    let is_sound = |of: &Sample| [of.base_step, of.round, of.measured(), of.batch, of.tokens].into_iter().all(positive);
     if let Some(at) = samples.iter().position(|of| !is_sound(of)) {
         return Err(NoFit::NotPositive(at + 1));
     }
@@ -164,20 +212,20 @@ pub fn fit(samples: &[Sample], prior: Prior) -> Result<Fit, NoFit> {
     let mut solved = bounded(samples, &rows, &weights, prior);
     for _ in 0..ROUNDS {
         for ((weight, of), row) in weights.iter_mut().zip(samples).zip(&rows) {
-            let deviations = off(of, row, &solved.0) / (prior.noise * of.measured);
+            let deviations = off(of, row, &solved.0) / (prior.noise * of.measured());
             *weight = (FREEDOM + 1.0) / (FREEDOM + deviations * deviations);
         }
         solved = bounded(samples, &rows, &weights, prior);
     }
     let (terms, covariance) = solved;
     let residual = |((of, row), weight): ((&Sample, &Vector), &f64)| {
-        let sigma = prior.noise * of.measured;
+        let sigma = prior.noise * of.measured();
         let own = (row.transpose() * covariance * row)[0] * weight / (sigma * sigma);
         let after = off(of, row, &terms);
         Residual {
-            before: of.round / of.measured - 1.0,
-            after: -after / of.measured,
-            left_out: -after / (1.0 - own) / of.measured,
+            before: of.priced() / of.measured() - 1.0,
+            after: -after / of.measured(),
+            left_out: -after / (1.0 - own) / of.measured(),
             weight: weight * FREEDOM / (FREEDOM + 1.0),
         }
     };
@@ -193,7 +241,7 @@ pub fn fit(samples: &[Sample], prior: Prior) -> Result<Fit, NoFit> {
 
 /// What is measured beyond price and terms.
 fn off(of: &Sample, row: &Vector, terms: &Vector) -> f64 {
-    of.measured - of.round - row.dot(terms)
+    of.measured() - of.priced() - row.dot(terms)
 }
 
 /// The terms within their limits: the one that lies farthest beyond its own, in widths, is put there, and the others are solved again.
@@ -223,7 +271,7 @@ fn solve(
     let widths = Vector::from_column_slice(&prior.widths).component_mul(free);
     let (mut normal, mut due) = (Matrix::identity(), Vector::zeros());
     for ((of, row), weight) in samples.iter().zip(rows).zip(weights) {
-        let sigma = prior.noise * of.measured;
+        let sigma = prior.noise * of.measured();
         let rest = off(of, row, held);
         let row = row.component_mul(&widths);
         normal += row * row.transpose() * (weight / (sigma * sigma));
@@ -235,9 +283,26 @@ fn solve(
     (held + (inverse * due).component_mul(&widths), covariance)
 }
 
+/// What each term adds to what was measured.
 pub(super) fn row(of: &Sample, scale: f64) -> Vector {
+    match of.seen {
+        Seen::Step(_) => step_row(of, scale),
+        Seen::Round(_) => round_row(of, scale),
+        Seen::Speedup(speedup) => round_row(of, scale) - step_row(of, scale) * (of.tokens / speedup),
+    }
+}
+
+/// What each term adds to a plain step.
+pub(super) fn step_row(of: &Sample, scale: f64) -> Vector {
+    Vector::from([of.base_pass, scale, 0.0, 0.0, 0.0, 0.0, 0.0, of.batch * scale])
+}
+
+/// What each term adds to a round.
+pub(super) fn round_row(of: &Sample, scale: f64) -> Vector {
     let in_tree = if of.is_tree { of.passes } else { 0.0 };
-    Vector::from([scale, of.passes * scale, of.batch * scale, of.round, in_tree * scale, of.tokens * scale])
+    let each = [1.0, of.passes, of.batch, in_tree, of.batch * of.tokens].map(|count| count * scale);
+    let [once, draft, sequence, tree, token] = each;
+    Vector::from([of.round_passes, scale, of.round_passes, once, draft, sequence, tree, token])
 }
 
 /// The middle of values, the mean of both middle ones.
@@ -250,23 +315,29 @@ mod tests {
     use super::*;
     use crate::rng::Generator;
 
-    /// Points of a deployment: chains and trees, small and large batches.
+    /// Points of a deployment: chains and trees, small and large batches; steps, rounds and speedups.
     fn points(count: u64, terms: [f64; TERMS], prior: Prior, random: &mut Generator) -> Vec<Sample> {
-        let base = 0.008;
         let of = |at: u64| {
             let (passes, batch) =
                 ([1.0, 3.0, 5.0, 7.0][at as usize % 4], [1.0, 4.0, 16.0, 64.0, 128.0][at as usize % 5]);
-            let plain = base * (1.0 + batch / 200.0);
-            let is_tree = at % 3 == 1;
+            let base_step = 0.008 * (1.0 + batch / 200.0);
             let tokens = 1.0 + 0.5 * passes * (0.5 + 0.5 * (at % 7) as f64 / 7.0);
-            let round = plain * (1.1 + 0.06 * passes + 0.001 * batch * passes);
-            Sample { base_step: plain, round, measured: round, passes, batch, is_tree, tokens }
+            let round = base_step * (1.1 + 0.06 * passes + 0.001 * batch * passes);
+            let (base_pass, round_passes, is_tree) = (base_step - 0.001, 0.8 * round, at % 3 == 1);
+            let seen = [Seen::Step(base_step), Seen::Round(round), Seen::Speedup(1.0)][at as usize % 3];
+            Sample { base_step, base_pass, round, round_passes, passes, batch, is_tree, tokens, seen }
         };
         let mut all: Vec<Sample> = (0..count).map(of).collect();
-        let scale = median(all.iter().map(|of| of.base_step).collect());
+        let (scale, terms) = (median(all.iter().map(|of| of.base_step).collect()), Vector::from(terms));
         for of in &mut all {
-            let true_round = of.round + row(of, scale).dot(&Vector::from(terms));
-            of.measured = true_round * (1.0 + prior.noise * random.normal());
+            let plain = of.base_step + step_row(of, scale).dot(&terms);
+            let round = of.round + round_row(of, scale).dot(&terms);
+            let noise = 1.0 + prior.noise * random.normal();
+            of.seen = match of.seen {
+                Seen::Step(_) => Seen::Step(plain * noise),
+                Seen::Round(_) => Seen::Round(round * noise),
+                Seen::Speedup(_) => Seen::Speedup(of.tokens * plain / (round * noise)),
+            };
         }
         all
     }
@@ -277,11 +348,11 @@ mod tests {
         let prior = Prior::default();
         let mut random = Generator::from_seed(3);
         let (mut inside, mut all) = ([0_u32; TERMS], 0_u32);
-        for study in 0..440 {
+        for study in 0..900 {
             let terms = prior.widths.map(|width| width * random.normal());
             let samples = points(6 + study % 20, terms, prior, &mut random);
             // Chosen by what was measured alone, which leaves intervals as they are.
-            if all == 400 || samples.iter().any(|of| of.measured < 0.3 * of.round) {
+            if all == 400 || samples.iter().any(|of| !(0.3 * of.priced()..3.0 * of.priced()).contains(&of.measured())) {
                 continue;
             }
             let found = fit(&samples, prior).unwrap();
@@ -292,7 +363,7 @@ mod tests {
             }
         }
         // 360 of 400 are due, with a deviation of 6. Weights of the t law make intervals a little wider than normal noise needs.
-        assert!(inside.iter().all(|of| (342..=384).contains(of)), "{inside:?} of {all}");
+        assert!(inside.iter().all(|of| (342..=386).contains(of)), "{inside:?} of {all}");
     }
 
     /// A second method: a point left out, and all the others fitted anew. With one plain step for all the scale stays, and with points that
@@ -302,17 +373,22 @@ mod tests {
         let prior = Prior { noise: 0.05, ..Prior::default() };
         let mut random = Generator::from_seed(5);
         let close = Prior { noise: 0.002, ..prior };
-        let mut samples = points(12, [0.05, -0.01, 0.001, 0.04, 0.02, 0.03], close, &mut random);
-        samples.iter_mut().for_each(|of| of.base_step = 0.008);
+        let samples = points(13, [0.02, 0.01, 0.03, 0.05, -0.01, 0.001, 0.02, 0.001], close, &mut random);
+        // Of an odd number the one left out must not be the middle.
+        let scale = median(samples.iter().map(|of| of.base_step).collect());
         let found = fit(&samples, prior).unwrap();
         let mut farthest: f64 = 0.0;
         for at in 0..samples.len() {
             let rest: Vec<Sample> =
                 samples.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, of)| *of).collect();
-            let again = fit(&rest, prior).unwrap().round(&samples[at]) / samples[at].measured - 1.0;
+            let own = median(rest.iter().map(|of| of.base_step).collect());
+            if (own / scale - 1.0).abs() > 0.02 {
+                continue;
+            }
+            let again = fit(&rest, prior).unwrap().seconds(&samples[at]) / samples[at].measured() - 1.0;
             let left_out = found.residuals[at].left_out;
             farthest = farthest.max((again - found.residuals[at].after).abs());
-            assert!((again - left_out).abs() < 3e-4, "{again}, {left_out}");
+            assert!((again - left_out).abs() < 4e-4, "{again}, {left_out}");
         }
         // What is compared differs from the residual of the whole fit by far more.
         assert!(farthest > 3e-3, "{farthest}");
@@ -323,28 +399,41 @@ mod tests {
     fn a_point_far_off_moves_nothing() {
         let prior = Prior::default();
         let mut random = Generator::from_seed(7);
-        let samples = points(12, [0.05, 0.0, 0.0, 0.05, 0.0, 0.0], prior, &mut random);
+        let samples = points(12, [0.0, 0.0, 0.05, 0.05, 0.0, 0.0, 0.0, 0.0], prior, &mut random);
         let mut spoilt = samples.clone();
-        spoilt[4].measured *= 1000.0;
+        spoilt[4].seen = Seen::Round(1000.0 * samples[4].measured());
         let (clean, robust) = (fit(&samples, prior).unwrap(), fit(&spoilt, prior).unwrap());
         for of in &samples {
-            assert!((robust.round(of) / clean.round(of) - 1.0).abs() < 0.05);
+            assert!((robust.seconds(of) / clean.seconds(of) - 1.0).abs() < 0.05);
         }
         assert!(robust.residuals[4].weight < 0.01 && robust.residuals[3].weight > 0.5);
     }
 
-    /// Points at one batch say nothing of each sequence's time; the best next point is at another batch.
+    fn one(passes: f64, batch: f64) -> Sample {
+        let (base_step, round) = (0.008, 0.008 * (1.1 + 0.06 * passes + 0.002 * batch));
+        let seen = Seen::Speedup(2.5 * base_step / (1.05 * round));
+        Sample {
+            base_step,
+            base_pass: 0.007,
+            round,
+            round_passes: 0.007,
+            passes,
+            batch,
+            is_tree: false,
+            tokens: 2.5,
+            seen,
+        }
+    }
+
+    /// Points at one batch say nothing of each sequence's time, and speedups nothing of the step; the best next point is at another batch.
     #[test]
     fn what_points_do_not_tell_is_left_open() {
         let prior = Prior::default();
-        let one = |passes: f64, batch: f64| {
-            let round = 0.008 * (1.1 + 0.06 * passes + 0.002 * batch);
-            Sample { base_step: 0.008, round, measured: 1.05 * round, passes, batch, is_tree: false, tokens: 2.5 }
-        };
         let found = fit(&[one(3.0, 1.0), one(5.0, 1.0), one(7.0, 1.0)], prior).unwrap();
         let left = |part: Part| found.left_open(Part::ALL.iter().position(|of| *of == part).unwrap());
         let open = Part::ALL.map(left);
         assert!(left(Part::Tree) > 0.999 && left(Part::Sequence) > 0.99 && left(Part::Draft) < 0.5, "{open:?}");
+        assert!(left(Part::Pace) > 0.9, "{open:?}");
         let planned = [one(3.0, 64.0), one(3.0, 128.0)];
         let gains = [1.0, 16.0, 64.0, 128.0].map(|batch| found.gained(&one(3.0, batch), &planned));
         assert!(gains.windows(2).all(|pair| pair[0] < pair[1]), "{gains:?}");
@@ -355,28 +444,20 @@ mod tests {
     #[test]
     fn terms_stay_within_their_limits() {
         let mut least = [f64::NEG_INFINITY; TERMS];
-        least[0] = -0.02;
-        let prior = Prior { least, ..Prior::default() };
+        least[3] = -0.02;
+        let free = Prior { noise: 0.005, ..Prior::default() };
         let mut random = Generator::from_seed(13);
-        let samples = points(16, [-0.2, 0.0, 0.0, 0.0, 0.0, 0.0], prior, &mut random);
-        let (bounded, free) = (fit(&samples, prior).unwrap(), fit(&samples, Prior::default()).unwrap());
-        assert!(free.terms[0] < -0.1, "{free:?}");
-        assert!((bounded.terms[0] + 0.02).abs() < 1e-12 && bounded.terms[3] < free.terms[3], "{bounded:?}");
-        assert_eq!(bounded.covariance[0][0].to_bits(), 0);
+        let samples = points(32, [0.0, 0.0, 0.0, -0.2, 0.0, 0.0, 0.0, 0.0], free, &mut random);
+        let (bounded, free) = (fit(&samples, Prior { least, ..free }).unwrap(), fit(&samples, free).unwrap());
+        assert!(free.terms[3] < -0.1, "{free:?}");
+        assert!((bounded.terms[3] + 0.02).abs() < 1e-12 && bounded.terms[2] < free.terms[2], "{bounded:?}");
+        assert_eq!(bounded.covariance[3][3].to_bits(), 0);
     }
 
     #[test]
     fn what_cannot_be_fitted_says_why() {
         let prior = Prior::default();
-        let sample = Sample {
-            base_step: 0.01,
-            round: 0.012,
-            measured: 0.0,
-            passes: 1.0,
-            batch: 1.0,
-            is_tree: false,
-            tokens: 1.5,
-        };
+        let sample = Sample { seen: Seen::Round(0.0), ..one(1.0, 1.0) };
         assert_eq!(fit(&[], prior), Err(NoFit::Empty));
         assert_eq!(fit(&[sample], prior), Err(NoFit::NotPositive(1)));
     }

@@ -73,6 +73,7 @@ fn missed(fits: &[&Fit], noise: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::calibrate::Seen;
     use crate::rng::Generator;
 
     /// Rounds of 8 ms and more at batches 1 to 128, with 1 % of noise, changed by a law of their batch.
@@ -84,7 +85,18 @@ mod tests {
                 let base_step = 0.008 * (1.0 + batch / 150.0);
                 let round = base_step * (1.1 + 0.05 * passes);
                 let measured = law(batch, round) * (1.0 + 0.01 * random.normal());
-                all.push(Sample { base_step, round, measured, passes, batch, is_tree: false, tokens: 2.0 });
+                let seen = Seen::Round(measured);
+                all.push(Sample {
+                    base_step,
+                    base_pass: base_step,
+                    round,
+                    round_passes: round,
+                    passes,
+                    batch,
+                    is_tree: false,
+                    tokens: 2.0,
+                    seen,
+                });
             }
         }
         all
@@ -119,7 +131,7 @@ mod tests {
     #[test]
     fn an_outlier_is_no_regime() {
         let mut samples = points(|_, round| round);
-        samples[9].measured *= 4.0;
+        samples[9].seen = Seen::Round(4.0 * samples[9].measured());
         assert_eq!(found(&samples), None);
     }
 

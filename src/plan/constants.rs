@@ -14,6 +14,8 @@ pub struct Ranged {
     pub value: f64,
     /// The largest that it allows.
     pub high: f64,
+    /// Its place among constants that were calibrated together, if it was.
+    pub joint: Option<usize>,
 }
 
 impl Ranged {
@@ -31,7 +33,7 @@ impl Ranged {
     /// Half of an even triangle from 0 to 2 lies below 1, an eighth below 0.5:
     ///
     /// ```
-    /// let of = specplan::plan::constants::Ranged { name: "t_round", low: 0.0, value: 1.0, high: 2.0 };
+    /// let of = specplan::plan::constants::Ranged { name: "t_round", low: 0.0, value: 1.0, high: 2.0, joint: None };
     /// assert_eq!([0.0, 0.125, 0.5, 0.875, 1.0].map(|u| of.quantile(u)), [0.0, 0.5, 1.0, 1.5, 2.0]);
     /// ```
     #[must_use]
@@ -49,20 +51,23 @@ enum Slot<'a> {
 }
 
 impl Slot<'_> {
-    fn ranged(&self, name: &'static str) -> Option<Ranged> {
+    /// With a range of its own, or calibrated with others.
+    fn ranged(&self, name: &'static str, joint: Option<usize>) -> Option<Ranged> {
         let (range, value) = match self {
             Self::Time(of) => (of.range.map(|(low, high)| (low.get(), high.get())), of.value.get()),
             Self::Share(of) => (of.range.map(|(low, high)| (low.get(), high.get())), of.value.get()),
             Self::Pace(of) => (of.range.map(|(low, high)| (low.get(), high.get())), of.value.get()),
         };
-        let (low, high) = range.filter(|(low, high)| low < high)?;
-        Some(Ranged { name, low, value, high })
+        let range = range.filter(|(low, high)| low < high);
+        let (low, high) = range.or(joint.map(|_| (value, value)))?;
+        Some(Ranged { name, low, value, high, joint })
     }
 
-    /// Sets it to a value of its range, which is as valid as the ends.
+    /// Sets it to a value of its range, which is as valid as the ends. Of constants calibrated together what is drawn beyond all that
+    /// is possible stays at the end: no time below 0, nothing beyond the datasheet.
     fn set(&mut self, to: f64) {
         match self {
-            Self::Time(of) => of.value = Seconds::new(to),
+            Self::Time(of) => of.value = Seconds::new(to.max(0.0)),
             Self::Share(of) => {
                 if let Ok(share) = Efficiency::new(to) {
                     of.value = share;
@@ -117,11 +122,18 @@ fn of_hardware(known: &mut Efficiencies) -> Vec<(&'static str, Slot<'_>)> {
     all
 }
 
-/// The constants that are known within a range, for hardware of a family.
+/// The place of a constant among those that were calibrated together.
+fn joint(additive: &Additive) -> impl Fn(&str) -> Option<usize> + use<> {
+    let names = additive.calibration.as_ref().map_or_else(Vec::new, |of| of.joint.names().to_vec());
+    move |name| names.iter().position(|known| known == name)
+}
+
+/// The constants that are known within a range, or together with others, for hardware of a family.
 #[must_use]
 pub fn ranged(engine: &Engine, family: &str) -> Vec<Ranged> {
     let Some(mut additive) = engine.additive().cloned() else { return Vec::new() };
-    slots(&mut additive, family).into_iter().filter_map(|(name, slot)| slot.ranged(name)).collect()
+    let joint = joint(&additive);
+    slots(&mut additive, family).into_iter().filter_map(|(name, slot)| slot.ranged(name, joint(name))).collect()
 }
 
 /// The engine with other values for the constants of [`ranged`], in their order. Only the family asked for is kept.
@@ -130,7 +142,8 @@ pub fn with(engine: &Engine, family: &str, values: &[f64]) -> Engine {
     let Profile::Additive(additive) = &engine.profile else { return engine.clone() };
     let families = additive.families.iter().filter(|(name, _)| name == family).cloned().collect();
     let mut additive = Additive { families, errors: Vec::new(), ..(**additive).clone() };
-    let free = slots(&mut additive, family).into_iter().filter(|(name, slot)| slot.ranged(name).is_some());
+    let joint = joint(&additive);
+    let free = slots(&mut additive, family).into_iter().filter(|(name, slot)| slot.ranged(name, joint(name)).is_some());
     free.zip(values).for_each(|((_, mut slot), value)| slot.set(*value));
     Engine { profile: Profile::Additive(Box::new(additive)), ..engine.clone() }
 }

@@ -83,8 +83,10 @@ pub struct Uncertain<'p, 's> {
     setting: Setting<'s>,
     candidates: &'p [Candidate<'s>],
     family: &'s str,
-    /// Constants with a range.
+    /// Constants with a range, or calibrated together.
     pub constants: Vec<Ranged>,
+    /// What each independent deviation adds to those that were calibrated together.
+    pub deviations: Vec<Vec<f64>>,
     /// How far off predictions are to be expected, by candidate, beside what the constants explain.
     pub misfits: Vec<Misfit>,
     /// Accepted drafts over what is stated, by candidate.
@@ -110,6 +112,7 @@ impl<'p, 's> Uncertain<'p, 's> {
     #[must_use]
     pub fn new(setting: Setting<'s>, candidates: &'p [Candidate<'s>], uncounted: f64) -> Self {
         let family = setting.device.family.as_deref().unwrap_or_default();
+        let calibration = setting.engine.additive().and_then(|additive| additive.calibration.as_ref());
         let off =
             |of: &Candidate<'s>| misfit(setting.engine, setting.roofline(), setting.device, setting.target, of.drafter);
         Self {
@@ -117,6 +120,7 @@ impl<'p, 's> Uncertain<'p, 's> {
             candidates,
             family,
             constants: ranged(setting.engine, family),
+            deviations: calibration.map_or_else(Vec::new, |of| of.joint.deviations()),
             misfits: candidates.iter().map(off).collect(),
             spreads: candidates.iter().map(|of| spread(&of.drafter.acceptance, uncounted)).collect(),
         }
@@ -142,11 +146,20 @@ impl<'p, 's> Uncertain<'p, 's> {
         let number = at.to_string();
         let stream = |what: &str| Generator::from_seed(cell_seed(seed, &["plan", what, &number]));
         let mut own = stream(&format!("{}/{}/{}", device.id, target.id, engine.id));
-        let constants = self.constants.iter().map(|of| of.quantile(own.uniform())).collect();
+        let deviations: Vec<f64> = self.deviations.iter().map(|_| own.normal()).collect();
+        let constants = self.constants.iter().map(|of| self.drawn(of, &deviations, &mut own)).collect();
         let of =
             |(candidate, spread): (&Candidate<'s>, &Spread)| spread.factor(stream(&candidate.drafter.label).normal());
         let accepted = self.candidates.iter().zip(&self.spreads).map(of).collect();
         Draw { constants, model: own.normal(), accepted }
+    }
+
+    /// A constant of a draw.
+    fn drawn(&self, of: &Ranged, deviations: &[f64], random: &mut Generator) -> f64 {
+        match of.joint.and_then(|at| self.deviations.get(at)) {
+            Some(row) => of.value + row.iter().zip(deviations).map(|(each, times)| each * times).sum::<f64>(),
+            None => of.quantile(random.uniform()),
+        }
     }
 
     /// Evaluates every draw at every point; the same for any number of threads.

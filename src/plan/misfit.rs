@@ -59,15 +59,19 @@ impl Misfit {
 /// engines other than vLLM and SGLang.
 const UNTESTED: f64 = 1.49;
 
-/// How far off speedups are to be expected: of a fitted engine within the error it states for such targets, of others within
+/// How far off speedups are to be expected: of an engine that was calibrated on this deployment within what left-out points were off; of a
+/// fitted engine within the error it states for such targets, of others within
 /// what was seen on engines that were not fitted; ideal engines as published measurements lie to their prices, dense
 /// targets and mixtures of experts apart.
 #[must_use]
 pub fn misfit(engine: &Engine, roofline: Roofline, device: &Device, target: &Model, drafter: &Drafter) -> Misfit {
     let Some(additive) = engine.additive() else { return ideal(roofline, target.is_moe()) };
+    if let Some(calibration) = additive.calibrated_on(device, target, Some(drafter.source.kind())) {
+        return Misfit::even(1.0 + calibration.error.p90);
+    }
     let class = if target.is_moe() { "moe" } else { "dense" };
     let tested = device.family.as_deref().and_then(|family| additive.efficiencies(family)).is_some_and(|of| of.tested);
-    let known = additive.error(class).filter(|_| tested && drafter.is_covered(&engine.id));
+    let known = additive.error(class).filter(|_| tested && drafter.is_covered(engine.origin()));
     Misfit::even(known.map_or(UNTESTED, |error| 1.0 + error.p90))
 }
 

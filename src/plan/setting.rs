@@ -99,7 +99,11 @@ pub fn is_unvalidated(
     context: u64,
 ) -> bool {
     let Some(additive) = engine.additive() else { return false };
+    let kind = drafter.map(|drafter| drafter.source.kind());
+    if let Some(calibration) = additive.calibrated_on(device, target, kind) {
+        return !calibration.covers(batch, context);
+    }
     let class = if target.is_moe() { "moe" } else { "dense" };
     let covered = additive.covers(device.family.as_deref(), class, batch, context);
-    !covered || drafter.is_some_and(|drafter| !drafter.is_covered(&engine.id))
+    !covered || drafter.is_some_and(|drafter| !drafter.is_covered(engine.origin()))
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::provenance::NINE_IN_TEN;
 use crate::plan::candidate::{Here, Length};
+use crate::plan::constants::Ranged;
 use crate::plan::draws::{Uncertain, accepted};
 use crate::plan::setup::{Setup, SetupError};
 
@@ -15,6 +16,8 @@ pub enum Input {
     Acceptance,
     /// How far the form of the price is off beside its constants.
     Form,
+    /// Constants of the engine that were calibrated together.
+    Calibration,
     /// A constant of the engine, by its name in its file.
     Constant(&'static str),
 }
@@ -26,6 +29,7 @@ impl Input {
         match self {
             Self::Acceptance => "how many drafts are accepted",
             Self::Form => "the cost model",
+            Self::Calibration => "the constants that were calibrated",
             Self::Constant(name) => match name {
                 "t_step" => "the engine's time for a step",
                 "t_draft" => "the engine's time for a draft pass",
@@ -56,7 +60,7 @@ impl Input {
     #[must_use]
     pub fn says(self) -> String {
         match self {
-            Self::Acceptance | Self::Form => self.what().to_owned(),
+            Self::Acceptance | Self::Form | Self::Calibration => self.what().to_owned(),
             Self::Constant(name) => format!("{} ({name})", self.what()),
         }
     }
@@ -67,6 +71,7 @@ impl Input {
         match self {
             Self::Acceptance => "acceptance",
             Self::Form => "cost model",
+            Self::Calibration => "calibration",
             Self::Constant(name) => name,
         }
     }
@@ -106,7 +111,9 @@ pub fn tornado<'s>(
     let at = |setup: &Setup<'s>, tokens: f64| here.at_by(setup, batch).speedup(&Length { tokens, ..*length });
     let central: Vec<f64> = uncertain.constants.iter().map(|constant| constant.value).collect();
     let mut swings = Vec::new();
-    for (place, constant) in uncertain.constants.iter().enumerate() {
+    swings.extend(together(uncertain, candidate, &|setup: &Setup<'s>| at(setup, length.tokens))?);
+    let alone = uncertain.constants.iter().enumerate().filter(|(_, of)| of.joint.is_none());
+    for (place, constant) in alone {
         let moved = |share: f64| {
             let mut values = central.clone();
             values[place] = constant.quantile(share);
@@ -124,4 +131,35 @@ pub fn tornado<'s>(
     swings.retain(|of| of.width() > NOTHING * own);
     swings.sort_by(|a, b| b.width().total_cmp(&a.width()));
     Ok(swings)
+}
+
+/// The swing of all constants that were calibrated together: none where none were.
+///
+/// # Formula
+///
+/// ```text
+/// s +- sqrt(sum over j of ((s(+1.645 d_j) - s(-1.645 d_j)) / 2)^2),     d_j independent deviations of the constants
+/// ```
+fn together<'s>(
+    uncertain: &Uncertain<'_, 's>,
+    candidate: usize,
+    speedup: &dyn Fn(&Setup<'s>) -> f64,
+) -> Result<Option<Swing>, SetupError> {
+    if uncertain.deviations.is_empty() {
+        return Ok(None);
+    }
+    let moved = |by: usize, times: f64| {
+        let of = |constant: &Ranged| {
+            let row = constant.joint.and_then(|at| uncertain.deviations.get(at));
+            constant.value + row.and_then(|row| row.get(by)).map_or(0.0, |each| each * times)
+        };
+        let values: Vec<f64> = uncertain.constants.iter().map(of).collect();
+        Ok::<f64, SetupError>(speedup(&uncertain.setup(&uncertain.engine(&values), candidate)?))
+    };
+    let mut squares = 0.0;
+    for by in 0..uncertain.deviations.len() {
+        squares += ((moved(by, NINE_IN_TEN)? - moved(by, -NINE_IN_TEN)?) / 2.0).powi(2);
+    }
+    let (own, reach) = (moved(0, 0.0)?, squares.sqrt());
+    Ok(Some(Swing { input: Input::Calibration, low: own - reach, high: own + reach }))
 }

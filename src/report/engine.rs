@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::domain::calibration::Calibration;
 use crate::domain::engine::{Additive, Constant, Dispute, Efficiencies, Efficiency, Engine, ExpectedError, Pace};
 use crate::report::catalog::sheet::{Remarks, Sheet};
 use crate::report::number::shortest;
@@ -98,6 +99,7 @@ pub fn text(engine: &Engine, style: Style) -> String {
     };
     sheet.line("form", format!("additive, {}", additive.status));
     additive.versions.iter().for_each(|versions| sheet.line("seen on", versions));
+    additive.calibration.iter().for_each(|of| sheet.line("calibrated on", calibrated(of)));
     additive.errors.iter().for_each(|error| sheet.line("expected error", expected(error)));
     engine.disputed_by.iter().for_each(|of| sheet.line("disputed by", disputed(of)));
     let mut parts = vec![sheet.render(style).trim_end().to_owned(), figures("Constants", &constants(additive), style)];
@@ -108,13 +110,27 @@ pub fn text(engine: &Engine, style: Style) -> String {
     format!("{}\n", parts.join("\n\n"))
 }
 
+fn calibrated(of: &Calibration) -> String {
+    let kinds: Vec<&str> = of.drafters.iter().map(|kind| kind.as_str()).collect();
+    let drafts = if kinds.is_empty() { "no drafter".to_owned() } else { kinds.join(" and ") };
+    let Calibration { hardware, target, tensor_parallel, base, .. } = of;
+    format!(
+        "{target} on {tensor_parallel}x {hardware}, {drafts}, {} points, from {base}; {} % off in the median on points left out",
+        of.error.rows,
+        percent(of.error.median)
+    )
+}
+
 fn disputed(by: &Dispute) -> String {
     let kinds: Vec<&str> = by.drafters.iter().map(|kind| kind.as_str()).collect();
     if kinds.is_empty() { by.engine.clone() } else { format!("{}, for {} drafters", by.engine, kinds.join(" and ")) }
 }
 
+fn percent(share: f64) -> String {
+    shortest((share * 1000.0).round() / 10.0)
+}
+
 fn expected(error: &ExpectedError) -> String {
-    let percent = |share: f64| shortest((share * 1000.0).round() / 10.0);
     format!(
         "{}: {} % in the median, {} % at the 90th percentile, {} rows",
         error.class,
@@ -158,5 +174,17 @@ pub fn json(engine: &Engine, families: Option<&[&str]>) -> Value {
     let dispute = |of: &Dispute| json!({ "engine": of.engine, "drafters": of.drafters.iter().map(|kind| kind.as_str()).collect::<Vec<_>>() });
     value["disputed_by"] = engine.disputed_by.iter().map(dispute).collect();
     value["error"] = additive.errors.iter().map(error).collect();
+    value["calibration"] = additive.calibration.as_ref().map_or(Value::Null, |of| {
+        json!({
+            "base": of.base,
+            "hardware": of.hardware,
+            "target": of.target,
+            "tensor_parallel": of.tensor_parallel,
+            "drafters": of.drafters.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(),
+            "error": error(&of.error),
+            "constants": of.joint.names(),
+            "covariance": of.joint.covariance(),
+        })
+    });
     value
 }

@@ -1,6 +1,7 @@
 //! How far to trust the numbers: the lines that go with every output.
 
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, OfWorkload};
+use crate::domain::calibration::Calibration;
 use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::{Additive, Engine, Known};
@@ -54,8 +55,11 @@ pub fn profile(engine: &Engine, target: &Model, device: &Device) -> String {
     let status = match additive.status {
         Status::Fitted => "fitted to measurements",
         Status::Assumed => "assumed, not fitted",
-        Status::Calibrated => "calibrated on measurements of your own",
+        Status::Calibrated => "calibrated on another deployment",
     };
+    if let Some(calibration) = additive.calibrated_on(device, target, None) {
+        return calibrated(engine, calibration);
+    }
     let tested = device.family.as_deref().and_then(|family| additive.efficiencies(family)).is_some_and(|of| of.tested);
     let error = if tested { expected(additive, target) } else { None };
     let error = error.unwrap_or_else(|| {
@@ -66,14 +70,29 @@ pub fn profile(engine: &Engine, target: &Model, device: &Device) -> String {
     format!("engine {}: {status}; {error}{approximate}", engine.id)
 }
 
+/// How far to trust a profile on the deployment that it was calibrated on.
+fn calibrated(engine: &Engine, calibration: &Calibration) -> String {
+    let error = &calibration.error;
+    format!(
+        "engine {}: calibrated on {} points of this deployment; expect speedups to be {} % off in the median, {} % at the 90th percentile{}",
+        engine.id,
+        error.rows,
+        percent(error.median),
+        percent(error.p90),
+        error.known.map_or_else(String::new, reach)
+    )
+}
+
+fn reach(Known { batch: (least, largest), context }: Known) -> String {
+    let batch = if least == largest { least.to_string() } else { format!("{least} to {largest}") };
+    format!("; known ones have batch {batch} and context up to {context}")
+}
+
 fn expected(additive: &Additive, target: &Model) -> Option<String> {
     let class = if target.is_moe() { "moe" } else { "dense" };
     let known = additive.error(class)?;
     let of = if known.class == "all" { String::new() } else { format!("{class} ") };
-    let range = known.known.map_or_else(String::new, |Known { batch: (least, largest), context }| {
-        let batch = if least == largest { least.to_string() } else { format!("{least} to {largest}") };
-        format!("; known ones have batch {batch} and context up to {context}")
-    });
+    let range = known.known.map_or_else(String::new, reach);
     Some(format!(
         "expect {of}speedups to be {} % off in the median, {} % at the 90th percentile ({} rows the fit had not seen{range})",
         percent(known.median),
@@ -127,7 +146,7 @@ pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
         DraftSource::Head(HeadSource::Derived(_)) => "; its head is derived from the target's shape",
         _ => "",
     };
-    let untested = if engine.additive().is_some() && !drafter.is_covered(&engine.id) {
+    let untested = if engine.additive().is_some() && !drafter.is_covered(engine.origin()) {
         let what = if drafter.source.kind() == DrafterKind::Model { "separate draft models" } else { "such drafters" };
         match drafter.source.only_engine().filter(|_| !drafter.overlap) {
             Some(only) => format!("; unvalidated: the published measurements of such drafters are of {only} only"),

@@ -111,6 +111,7 @@ impl Figures {
             quantised,
             families: vec![("f".into(), family)],
             errors: vec![],
+            calibration: None,
         };
         Engine {
             id: "e".into(),

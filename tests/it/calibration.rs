@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use specplan::catalog::load::{Entry, entry};
 use specplan::catalog::lookup::SearchPath;
-use specplan::evidence::calibrate::{Prior, Sample, fit};
+use specplan::evidence::calibrate::{Prior, Sample, Seen, fit};
 use specplan::evidence::score::{Pair, errors};
 use specplan::import::measurements::measurements;
 use specplan::rng::Generator;
@@ -21,40 +21,52 @@ struct Point {
     sample: Sample,
     /// Seconds of the engine's round, draft pass and sequence: terms may take them down to 0.
     constants: [f64; 3],
-    priced: f64,
+    /// Speedup as priced, over that of step and round alone: what prefill makes of it in closed loops.
+    prefill: f64,
     measured: f64,
 }
 
 /// Every point that is not scored apart, by class and deployment.
 fn deployments() -> BTreeMap<(String, String), Vec<Point>> {
-    let folder = folder();
-    let printed = run_well(folder.path(), &["validate", "--format", "json", "--write", "none", "--quiet"]).stdout;
-    let scored: Value = serde_json::from_str(&printed).unwrap();
+    let scored = validated(&[]);
+    // The passes alone: all that the engine adds left out.
+    let bare = validated(&["--set", "without=[\"step\",\"draft\",\"round\",\"sequence\"]"]);
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/measurements/published.csv")).unwrap();
     let mut found: BTreeMap<(String, String), Vec<Point>> = BTreeMap::new();
-    for (row, line) in scored["rows"].as_array().unwrap().iter().zip(measurements(&text).unwrap()) {
+    let rows = scored["rows"].as_array().unwrap().iter().zip(bare["rows"].as_array().unwrap());
+    for ((row, bare), line) in rows.zip(measurements(&text).unwrap()) {
         let Ok(of) = line.read else { continue };
         if row["scored_apart"] == true || row["predicted"].is_null() {
             continue;
         }
-        let number = |name: &str| row[name].as_f64().unwrap();
-        let (priced, measured, round) = (number("predicted"), number("measured"), number("predicted_round_s"));
+        let number = |of: &Value, name: &str| of[name].as_f64().unwrap();
+        let (priced, measured) = (number(row, "predicted"), number(row, "measured"));
+        let (base_step, round) = (number(row, "predicted_base_step_s"), number(row, "predicted_round_s"));
+        let prefill = priced / (of.tokens_per_pass * base_step / round);
         let sample = Sample {
-            base_step: number("predicted_base_step_s"),
+            base_step,
+            base_pass: number(bare, "predicted_base_step_s"),
             round,
-            measured: round * priced / measured,
+            round_passes: number(bare, "predicted_round_s"),
             passes: of.layout.draft_passes,
             batch: of.batch,
-            is_tree: of.topology == "tree",
+            is_tree: of.layout.is_tree,
             tokens: of.tokens_per_pass,
+            seen: Seen::Speedup(measured / prefill),
         };
         let constants = constants(&of.engine);
         let kind = (of.drafter_kind, &of.drafter, of.weight_bytes);
         let name = format!("{} {} {}x{} {} {kind:?}", of.source, of.engine, of.devices, of.hardware, of.target);
         let class = row["class"].as_str().unwrap().to_owned();
-        found.entry((class, name)).or_default().push(Point { sample, constants, priced, measured });
+        found.entry((class, name)).or_default().push(Point { sample, constants, prefill, measured });
     }
     found
+}
+
+fn validated(changes: &[&str]) -> Value {
+    let folder = folder();
+    let args = [&["validate", "--format", "json", "--write", "none", "--quiet"], changes].concat();
+    serde_json::from_str(&run_well(folder.path(), &args).stdout).unwrap()
 }
 
 fn constants(engine: &str) -> [f64; 3] {
@@ -69,7 +81,8 @@ fn prior(points: &[Point], known: &[Sample]) -> Prior {
     steps.sort_by(f64::total_cmp);
     let scale = steps[steps.len() / 2];
     let [round, draft, sequence] = points[0].constants.map(|seconds| -seconds / scale);
-    Prior { least: [round, draft, sequence, -0.5, 0.0, 0.0], ..Prior::default() }
+    let free = f64::NEG_INFINITY;
+    Prior { least: [free, free, -0.5, round, draft, sequence, 0.0, 0.0], ..Prior::default() }
 }
 
 /// So many points drawn without putting back, and the others.
@@ -88,7 +101,7 @@ fn scored(count: usize) -> BTreeMap<String, (f64, f64)> {
         for _ in 0..DRAWS {
             let (known, others) = drawn(points, count, &mut random);
             let found = fit(&known, prior(points, &known)).unwrap();
-            let pair = |of: &Point| Pair { measured: of.measured, predicted: found.speedup(of.priced, &of.sample) };
+            let pair = |of: &Point| Pair { measured: of.measured, predicted: of.prefill * found.speedup(&of.sample) };
             pairs.entry(class.clone()).or_default().extend(others.iter().map(pair));
         }
     }

@@ -77,7 +77,9 @@ impl Seen<'_, '_, '_> {
     fn measured(&self) -> Option<(u64, u64)> {
         let setting = &self.decision.setting;
         let class = if setting.target.is_moe() { "moe" } else { "dense" };
-        let known = setting.engine.additive()?.error(class)?.known?;
+        let additive = setting.engine.additive()?;
+        let calibrated = additive.calibrated_on(setting.device, setting.target, None).map(|of| &of.error);
+        let known = calibrated.or_else(|| additive.error(class))?.known?;
         Some((known.batch.1, known.context))
     }
 
