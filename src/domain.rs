@@ -17,6 +17,7 @@ pub mod formats;
 pub mod head;
 pub mod law;
 pub mod layers;
+pub mod measured;
 pub mod measurement;
 pub mod mla;
 pub mod model;

@@ -1,10 +1,17 @@
 //! Measurements against predictions. Pure: measurements and what they name in, errors out.
 
 pub mod calibrate;
+pub mod deployment;
+pub mod fitted;
 pub mod founding;
+pub mod next;
 pub mod predict;
+pub mod profile;
+
 pub mod regime;
 pub mod regret;
+pub mod repeated;
+pub mod sample;
 pub mod score;
 pub mod terms;
 pub mod validation;

@@ -3,6 +3,8 @@
 pub mod engine;
 pub mod hf;
 pub mod measurements;
+pub mod points;
 pub mod rounds;
 
+mod cells;
 mod json;

@@ -61,7 +61,7 @@ mod output;
 pub use estimated::Estimated;
 pub use measured::{Class, MeasuredDrafter, Policy};
 pub use observed::{Printout, Reading, Trap};
-pub use output::{Apart, ColorChoice, Emit, FileForm, Format, ScheduleForm};
+pub use output::{Apart, ColorChoice, Emit, FileForm, Format, ScheduleForm, Side};
 
 words!(
     /// How a pass is priced.

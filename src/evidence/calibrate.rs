@@ -4,94 +4,7 @@
 //! trees and emitted tokens may take a time each. Each term has a width that published deployments
 //! spread over, so that three points move what they tell of and leave the rest as priced.
 
-use nalgebra::{SMatrix, SVector};
-
-/// Terms of steps and rounds.
-pub const TERMS: usize = 8;
-
-pub(super) type Vector = SVector<f64, TERMS>;
-pub(super) type Matrix = SMatrix<f64, TERMS, TERMS>;
-
-/// A term that a calibration may move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// All passes, as a share of their price.
-    Pace,
-    /// Each plain step and each verification.
-    Step,
-    /// Passes of rounds on top, as a share of their price.
-    RoundPace,
-    /// Each round.
-    Round,
-    /// Each draft pass.
-    Draft,
-    /// Each sequence of a round.
-    Sequence,
-    /// Each draft pass of a tree, on top.
-    Tree,
-    /// Each emitted token of each sequence, of plain steps and of rounds.
-    Token,
-}
-
-impl Part {
-    /// All of them, in the order of coefficients.
-    pub const ALL: [Self; TERMS] =
-        [Self::Pace, Self::Step, Self::RoundPace, Self::Round, Self::Draft, Self::Sequence, Self::Tree, Self::Token];
-}
-
-/// What was measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Seen {
-    /// Seconds of a plain step.
-    Step(f64),
-    /// Seconds of a round.
-    Round(f64),
-    /// Tokens of a round times the plain step, over the round.
-    Speedup(f64),
-}
-
-/// A measured point beside its price.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
-    /// Seconds of the priced plain step.
-    pub base_step: f64,
-    /// Seconds of its pass alone.
-    pub base_pass: f64,
-    /// Seconds of the priced round.
-    pub round: f64,
-    /// Seconds of its passes alone.
-    pub round_passes: f64,
-    /// Draft passes.
-    pub passes: f64,
-    /// Sequences decoded together.
-    pub batch: f64,
-    /// Whether several candidates are drafted for a position.
-    pub is_tree: bool,
-    /// Tokens per pass.
-    pub tokens: f64,
-    /// What was measured.
-    pub seen: Seen,
-}
-
-impl Sample {
-    /// Seconds that the price has to come to: of a speedup those of the round beside the priced plain step.
-    #[must_use]
-    pub fn measured(&self) -> f64 {
-        match self.seen {
-            Seen::Step(seconds) | Seen::Round(seconds) => seconds,
-            Seen::Speedup(speedup) => self.tokens * self.base_step / speedup,
-        }
-    }
-
-    /// Seconds of what was measured, as priced.
-    #[must_use]
-    pub const fn priced(&self) -> f64 {
-        match self.seen {
-            Seen::Step(_) => self.base_step,
-            Seen::Round(_) | Seen::Speedup(_) => self.round,
-        }
-    }
-}
+use crate::evidence::sample::{Matrix, Sample, TERMS, Vector, row};
 
 /// What is believed of the terms before anything is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -186,7 +99,7 @@ const ROUNDS: usize = 30;
 /// One round, 10 % above a price of 10 ms of passes; only their pace may move, by 10 % as wide as the noise: half of it is believed.
 ///
 /// ```
-/// use specplan::evidence::calibrate::{Prior, Sample, Seen, fit};
+/// use specplan::evidence::{calibrate::{Prior, fit}, sample::{Sample, Seen}};
 /// let widths = [1e-9, 1e-9, 0.11, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9];
 /// let point = Sample {
 ///     base_step: 0.008, base_pass: 0.007, round: 0.010, round_passes: 0.010, passes: 3.0, batch: 1.0, is_tree: false, tokens: 2.0,
@@ -206,7 +119,7 @@ pub fn fit(samples: &[Sample], prior: Prior) -> Result<Fit, NoFit> {
     if let Some(at) = samples.iter().position(|of| !is_sound(of)) {
         return Err(NoFit::NotPositive(at + 1));
     }
-    let scale = median(samples.iter().map(|of| of.base_step).collect());
+    let scale = scale(samples);
     let rows: Vec<Vector> = samples.iter().map(|of| row(of, scale)).collect();
     let mut weights = vec![1.0; samples.len()];
     let mut solved = bounded(samples, &rows, &weights, prior);
@@ -237,6 +150,12 @@ pub fn fit(samples: &[Sample], prior: Prior) -> Result<Fit, NoFit> {
         prior,
         residuals,
     })
+}
+
+/// Seconds that shares of points are of: their median priced plain step.
+#[must_use]
+pub fn scale(samples: &[Sample]) -> f64 {
+    median(samples.iter().map(|of| of.base_step).collect())
 }
 
 /// What is measured beyond price and terms.
@@ -283,28 +202,6 @@ fn solve(
     (held + (inverse * due).component_mul(&widths), covariance)
 }
 
-/// What each term adds to what was measured.
-pub(super) fn row(of: &Sample, scale: f64) -> Vector {
-    match of.seen {
-        Seen::Step(_) => step_row(of, scale),
-        Seen::Round(_) => round_row(of, scale),
-        Seen::Speedup(speedup) => round_row(of, scale) - step_row(of, scale) * (of.tokens / speedup),
-    }
-}
-
-/// What each term adds to a plain step.
-pub(super) fn step_row(of: &Sample, scale: f64) -> Vector {
-    Vector::from([of.base_pass, scale, 0.0, 0.0, 0.0, 0.0, 0.0, of.batch * scale])
-}
-
-/// What each term adds to a round.
-pub(super) fn round_row(of: &Sample, scale: f64) -> Vector {
-    let in_tree = if of.is_tree { of.passes } else { 0.0 };
-    let each = [1.0, of.passes, of.batch, in_tree, of.batch * of.tokens].map(|count| count * scale);
-    let [once, draft, sequence, tree, token] = each;
-    Vector::from([of.round_passes, scale, of.round_passes, once, draft, sequence, tree, token])
-}
-
 /// The middle of values, the mean of both middle ones.
 fn median(values: Vec<f64>) -> f64 {
     super::score::quantile(&super::score::sorted(values.into_iter()), 0.5)
@@ -313,6 +210,7 @@ fn median(values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::sample::{Part, Seen, round_row, step_row};
     use crate::rng::Generator;
 
     /// Points of a deployment: chains and trees, small and large batches; steps, rounds and speedups.

@@ -1,6 +1,7 @@
 //! Whether measured rounds follow one law over all batches, or change their course at one.
 
-use crate::evidence::calibrate::{Fit, Prior, Sample, fit};
+use crate::evidence::calibrate::{Fit, Prior, fit};
+use crate::evidence::sample::Sample;
 
 /// A batch at which rounds change their course: no single set of terms fits both sides.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +74,7 @@ fn missed(fits: &[&Fit], noise: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::calibrate::Seen;
+    use crate::evidence::sample::Seen;
     use crate::rng::Generator;
 
     /// Rounds of 8 ms and more at batches 1 to 128, with 1 % of noise, changed by a law of their batch.

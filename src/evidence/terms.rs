@@ -1,6 +1,7 @@
 //! What fitted terms say of steps and rounds: their time, how sure it is, and which measurement would tell more.
 
-use crate::evidence::calibrate::{Fit, Matrix, Sample, Seen, Vector, round_row, row, step_row};
+use crate::evidence::calibrate::Fit;
+use crate::evidence::sample::{Matrix, Sample, Seen, Vector, round_row, row, step_row};
 
 impl Fit {
     /// Seconds of a plain step with the fitted terms.

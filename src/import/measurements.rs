@@ -7,6 +7,7 @@ use csv::{ReaderBuilder, StringRecord};
 
 use crate::domain::drafter::Layout;
 use crate::domain::measurement::{ClosedLoop, Measurement};
+use crate::import::cells::Cells;
 use crate::units::Seconds;
 use crate::words::{MeasuredDrafter, Word};
 
@@ -53,8 +54,6 @@ const REQUIRED: [&str; 8] =
 const SIXTEEN_BITS: f64 = 2.0;
 /// The KV budget of MagicDec's sparse drafts, for lines that state none.
 const SPARSE_BUDGET: f64 = 512.0;
-/// Larger numbers are no measurement.
-const LARGEST: f64 = 1e12;
 
 /// Reads a table.
 ///
@@ -94,52 +93,6 @@ fn check_header(header: &StringRecord) -> Result<(), NotMeasurements> {
     match (0..header.len()).filter(|at| header.get(*at) != Some("")).find(twice) {
         Some(at) => Err(NotMeasurements::Repeated(header.get(at).unwrap_or_default().to_owned())),
         None => Ok(()),
-    }
-}
-
-/// The cells of a line by the names of their columns.
-struct Cells<'a> {
-    header: &'a StringRecord,
-    record: &'a StringRecord,
-}
-
-impl Cells<'_> {
-    fn text(&self, column: &str) -> Option<&str> {
-        let at = self.header.iter().position(|name| name == column)?;
-        self.record.get(at).filter(|cell| !cell.is_empty())
-    }
-
-    fn words(&self, column: &str) -> Result<String, String> {
-        self.text(column).map(str::to_owned).ok_or_else(|| format!("no {column}"))
-    }
-
-    /// A number within bounds, if the cell is not empty.
-    fn number(&self, column: &str, least: f64) -> Result<Option<f64>, String> {
-        let Some(cell) = self.text(column) else { return Ok(None) };
-        match cell.parse::<f64>() {
-            Ok(number) if (least..=LARGEST).contains(&number) => Ok(Some(number)),
-            Ok(_) => Err(format!("{column} \"{cell}\" is not between {least} and {LARGEST:e}")),
-            Err(_) => Err(format!("{column} \"{cell}\" is no number")),
-        }
-    }
-
-    fn whole(&self, column: &str, least: f64) -> Result<Option<u64>, String> {
-        match self.number(column, least)? {
-            Some(number) if number.fract() != 0.0 => Err(format!("{column} {number} is no whole number")),
-            number => Ok(number.map(|number| number as u64)),
-        }
-    }
-
-    /// A number above zero.
-    fn positive(&self, column: &str) -> Result<Option<f64>, String> {
-        match self.number(column, 0.0)? {
-            Some(0.0) => Err(format!("{column} is 0")),
-            number => Ok(number),
-        }
-    }
-
-    fn needed<T>(found: Option<T>, column: &str) -> Result<T, String> {
-        found.ok_or_else(|| format!("no {column}"))
     }
 }
 

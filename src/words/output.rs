@@ -33,6 +33,16 @@ words!(
 );
 
 words!(
+    /// Sides of a batch at which rounds change their course.
+    Side {
+        /// Smaller batches.
+        Below = "below",
+        /// Larger batches.
+        Above = "above",
+    }
+);
+
+words!(
     /// Engines that take a draft tree.
     Emit {
         /// The list of choices of Medusa's code.

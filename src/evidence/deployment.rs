@@ -1,0 +1,320 @@
+//! A user's measurements beside what the cost model says of each.
+
+use crate::cost::draft::DraftPricing;
+use crate::cost::pass::{PassCost, Timing, pass};
+use crate::cost::shape::PassShape;
+use crate::domain::drafter::{DraftSource, Drafter, Layout};
+use crate::domain::measured::{Measured, Timed};
+use crate::domain::measurement::ClosedLoop;
+use crate::evidence::sample::{Sample, Seen};
+use crate::plan::round::{plain_step, round_of};
+use crate::plan::setting::Setting;
+use crate::plan::setup::{Setup, SetupError};
+use crate::plan::yields::process_of;
+use crate::units::Seconds;
+use crate::words::{Bound, DrafterKind, HeadKind, Term};
+
+/// What an engine adds to passes.
+const BESIDE: [Term; 5] = [Term::Step, Term::Draft, Term::Round, Term::Sequence, Term::Token];
+/// Measured times that are so many times longer or shorter than their price are in another unit, or of another deployment.
+const FAR: f64 = 30.0;
+
+/// Why a point says nothing of a deployment.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Unusable {
+    /// No such drafter.
+    #[error("drafter \"{named}\" is none of the scenario's: {known}")]
+    NoDrafter {
+        /// As it was named.
+        named: String,
+        /// Those there are.
+        known: String,
+    },
+    /// Several drafters, and none is named.
+    #[error("the scenario has several drafters, {0}: name one in a column drafter")]
+    WhichDrafter(String),
+    /// Drafts without a drafter.
+    #[error("k = {0}, and the scenario has no drafter")]
+    NoDrafters(u64),
+    /// A tree, or look-ahead, has one length.
+    #[error("the scenario's drafter has k = {only}, not {k}")]
+    OtherLength {
+        /// Its only length.
+        only: u64,
+        /// That of the point.
+        k: u64,
+    },
+    /// More tokens than a round verifies.
+    #[error("{tokens} tokens per pass, and a round verifies {width}")]
+    TooManyTokens {
+        /// Measured tokens per pass.
+        tokens: f64,
+        /// Verified tokens.
+        width: f64,
+    },
+    /// Another unit, or another deployment.
+    #[error("{measured} where {priced} is expected, {times:.0} times as {word}{hint}")]
+    FarOff {
+        /// The measured time.
+        measured: Seconds,
+        /// Its price.
+        priced: Seconds,
+        /// How many times.
+        times: f64,
+        /// `long` or `short`.
+        word: &'static str,
+        /// What that looks like.
+        hint: &'static str,
+    },
+}
+
+/// Prices of a deployment, with what the engine adds and without.
+#[derive(Clone, Debug)]
+struct Priced<'s> {
+    whole: Setup<'s>,
+    passes: Setup<'s>,
+}
+
+impl<'s> Priced<'s> {
+    fn new(setting: &Setting<'s>, drafter: Option<&'s Drafter>) -> Result<Self, SetupError> {
+        let deployment = setting.deployment(setting.engine, drafter);
+        let without: Vec<Term> = setting.scenario.without.iter().copied().chain(BESIDE).collect();
+        let passes = Setup::new(&crate::plan::setup::Deployment { without: &without, ..deployment })?;
+        Ok(Self { whole: Setup::new(&deployment)?, passes })
+    }
+}
+
+/// A deployment that measurements are held against.
+#[derive(Clone, Debug)]
+pub struct Prices<'s> {
+    plain: Priced<'s>,
+    drafting: Vec<(&'s Drafter, Priced<'s>)>,
+}
+
+impl<'s> Prices<'s> {
+    /// Everything that prices a setting's points.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] names what is missing, or does not go together.
+    pub fn new(setting: &Setting<'s>) -> Result<Self, SetupError> {
+        let drafting = setting.scenario.drafters.iter();
+        let drafting = drafting.map(|drafter| Ok((drafter, Priced::new(setting, Some(drafter))?)));
+        Ok(Self { plain: Priced::new(setting, None)?, drafting: drafting.collect::<Result<_, SetupError>>()? })
+    }
+
+    /// A measured point beside its price.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// k = 0   step = seconds = seconds of a token = ranks B / throughput
+    /// k > 0   round = seconds = F seconds of a token = F ranks B / throughput
+    /// ```
+    ///
+    /// In closed loops each token carries the prefill of a share of a request beside, B P / O on the target and, of rounds, on the
+    /// drafter: P of a prompt, O tokens of an output.
+    ///
+    /// # Errors
+    ///
+    /// [`Unusable`].
+    pub fn sample(&self, point: &Measured) -> Result<Sample, Unusable> {
+        let drafting = if point.k == 0 { None } else { Some(self.drafting(point)?) };
+        let priced = drafting.map_or(&self.plain, |(_, priced)| priced);
+        let layout = drafting.map(|(drafter, priced)| layout(point, drafter, &priced.whole)).transpose()?;
+        let tokens = match (drafting, point.tokens_per_pass) {
+            (None, _) => 1.0,
+            (Some(_), Some(tokens)) => tokens,
+            // Only what a token costs is told by it.
+            (Some((drafter, _)), None) => process_of(drafter, 0, point.context as u64).tokens_per_pass(point.k),
+        };
+        if let Some(layout) = layout.filter(|layout| tokens > layout.verify_width.max(point.k as f64 + 1.0)) {
+            return Err(Unusable::TooManyTokens { tokens, width: layout.verify_width });
+        }
+        let of = |setup: &Setup<'s>| times(setup, point, layout, tokens);
+        let ((base_step, round), (base_pass, round_passes)) = (of(&priced.whole), of(&priced.passes));
+        let prefill = prefill(&priced.whole, point);
+        let ranks = priced.whole.ranks() as f64;
+        let sample = Sample {
+            base_step: base_step + prefill.0 * point.batch,
+            base_pass,
+            round: round + (prefill.0 + prefill.1) * point.batch * tokens,
+            round_passes,
+            passes: layout.map_or(0.0, |layout| layout.draft_passes),
+            batch: point.batch,
+            is_tree: layout.is_some_and(|layout| layout.is_tree),
+            tokens,
+            seen: seen(point, tokens, ranks),
+        };
+        check(&sample)?;
+        Ok(sample)
+    }
+
+    /// A plain step that nobody has measured, as it is priced.
+    #[must_use]
+    pub fn plain(&self, batch: f64, context: f64) -> Sample {
+        let step = |setup: &Setup<'_>| plain_step(setup, batch, context).seconds().get();
+        let (whole, passes) = (step(&self.plain.whole), step(&self.plain.passes));
+        Sample {
+            base_step: whole,
+            base_pass: passes,
+            round: whole,
+            round_passes: passes,
+            passes: 0.0,
+            batch,
+            is_tree: false,
+            tokens: 1.0,
+            seen: Seen::Step(whole),
+        }
+    }
+
+    /// A round that nobody has measured, as it is priced: of a drafter by its position, at k.
+    #[must_use]
+    pub fn round(&self, drafter: usize, k: u64, batch: f64, context: f64) -> Option<Sample> {
+        let (drafter, priced) = self.drafting.get(drafter)?;
+        let tokens = process_of(drafter, 0, context as u64).tokens_per_pass(k);
+        let layout = priced.whole.layout(k, priced.whole.proposing_share(tokens, k))?;
+        let of = |setup: &Setup<'_>| {
+            let plain = plain_step(setup, batch, context);
+            (plain.seconds().get(), round_of(setup, &plain, batch, context, layout).seconds(tokens).get())
+        };
+        let ((base_step, round), (base_pass, round_passes)) = (of(&priced.whole), of(&priced.passes));
+        let (passes, is_tree) = (layout.draft_passes, layout.is_tree);
+        let seen = Seen::Round(round);
+        Some(Sample { base_step, base_pass, round, round_passes, passes, batch, is_tree, tokens, seen })
+    }
+
+    /// The drafters.
+    pub fn drafters(&self) -> impl Iterator<Item = &'s Drafter> {
+        self.drafting.iter().map(|(drafter, _)| *drafter)
+    }
+
+    /// What of the priced passes at most is left if everything ran at the datasheet's peak and nothing else took time: no pace lies
+    /// below.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// max(eta_bandwidth bytes' time, eta_compute arithmetic's time) / the pass's
+    /// ```
+    #[must_use]
+    pub fn fastest(&self, efficiencies: (f64, f64), batch: f64, context: f64) -> f64 {
+        fastest(&plain_step(&self.plain.passes, batch, context), efficiencies)
+    }
+
+    fn drafting(&self, point: &Measured) -> Result<(&'s Drafter, &Priced<'s>), Unusable> {
+        let known = || self.drafting.iter().map(|(drafter, _)| drafter.label.as_str()).collect::<Vec<_>>().join(", ");
+        let found: Vec<&(&Drafter, Priced<'_>)> = match point.drafter.as_deref() {
+            None => self.drafting.iter().collect(),
+            Some(named) => {
+                let labelled: Vec<_> = self.drafting.iter().filter(|(drafter, _)| drafter.label == named).collect();
+                if labelled.is_empty() {
+                    self.drafting.iter().filter(|(drafter, _)| is_called(&drafter.source, named)).collect()
+                } else {
+                    labelled
+                }
+            }
+        };
+        match (found.as_slice(), &point.drafter) {
+            ([(drafter, priced)], _) => Ok((drafter, priced)),
+            ([], None) => Err(Unusable::NoDrafters(point.k)),
+            ([], Some(named)) => Err(Unusable::NoDrafter { named: named.clone(), known: known() }),
+            _ => Err(Unusable::WhichDrafter(known())),
+        }
+    }
+
+    /// The drafters that points were measured with, by their kinds.
+    #[must_use]
+    pub fn kinds<'p>(&self, points: impl Iterator<Item = &'p Measured>) -> Vec<DrafterKind> {
+        let mut kinds: Vec<DrafterKind> = Vec::new();
+        for point in points.filter(|point| point.k > 0) {
+            if let Ok((drafter, _)) = self.drafting(point)
+                && !kinds.contains(&drafter.source.kind())
+            {
+                kinds.push(drafter.source.kind());
+            }
+        }
+        kinds
+    }
+}
+
+/// Whether a source goes by a name: that of its model, or of its kind, as tables of measurements have them too.
+fn is_called(source: &DraftSource, named: &str) -> bool {
+    let named = named.to_lowercase().replace('_', "-");
+    let kind = match named.as_str() {
+        "eagle1" | "eagle2" | "eagle3" | "eagle3-full-head" => DrafterKind::Eagle.as_str(),
+        "draft-model" => DrafterKind::Model.as_str(),
+        "self-sparse-kv" | "sparse-kv" => DrafterKind::SparseKv.as_str(),
+        other => other,
+    };
+    source.model().is_some_and(|model| model.id == named) || source.kind().as_str() == kind
+}
+
+/// The passes of a point: those that it states, else the drafter's at its k.
+fn layout(point: &Measured, drafter: &Drafter, setup: &Setup<'_>) -> Result<Layout, Unusable> {
+    if let Some(layout) = point.layout {
+        return Ok(Layout { draft_passes: if drafter.source.looks_up() { 0.0 } else { layout.draft_passes }, ..layout });
+    }
+    if let Some(only) = drafter.only_length().filter(|only| *only != point.k) {
+        return Err(Unusable::OtherLength { only, k: point.k });
+    }
+    let share = setup.proposing_share(point.tokens_per_pass.unwrap_or(1.0), point.k);
+    Ok(setup.layout(point.k, share).unwrap_or(Layout::PLAIN))
+}
+
+/// Seconds of the plain step and of the round.
+fn times(setup: &Setup<'_>, point: &Measured, layout: Option<Layout>, tokens: f64) -> (f64, f64) {
+    let plain = plain_step(setup, point.batch, point.context);
+    let round = layout.map(|layout| round_of(setup, &plain, point.batch, point.context, layout).seconds(tokens));
+    (plain.seconds().get(), round.unwrap_or(plain.seconds()).get())
+}
+
+/// Seconds of prefill that come with each output token, on target and drafter.
+fn prefill(setup: &Setup<'_>, point: &Measured) -> (f64, f64) {
+    let Some(ClosedLoop { prompt, output }) = point.requests.filter(|_| !matches!(point.timed, Timed::Step(_))) else {
+        return (0.0, 0.0);
+    };
+    let shape = PassShape::prefill(1.0, prompt, 0.0);
+    let on_target = pass(setup.target(), setup.pricing(), shape).seconds().get();
+    let on_drafter = match setup.drafting() {
+        // Medusa heads keep no cache, and a capped cache is the target's own.
+        Some(DraftPricing::Passes { model, pricing, budget: None }) if model.head_kind() != Some(HeadKind::Medusa) => {
+            pass(model, pricing, shape).seconds().get()
+        }
+        _ => 0.0,
+    };
+    (on_target / output, on_drafter / output)
+}
+
+fn seen(point: &Measured, tokens: f64, ranks: f64) -> Seen {
+    let step = match point.timed {
+        Timed::Speedup(speedup) => return Seen::Speedup(speedup),
+        Timed::Step(seconds) => seconds.get(),
+        Timed::PerToken(seconds) => seconds.get() * tokens,
+        Timed::Throughput(rate) => ranks * point.batch * tokens / rate,
+    };
+    if point.k == 0 { Seen::Step(step) } else { Seen::Round(step) }
+}
+
+/// Refuses what is in another unit, or of another deployment.
+fn check(sample: &Sample) -> Result<(), Unusable> {
+    let ratio = sample.measured() / sample.priced();
+    if (1.0 / FAR..=FAR).contains(&ratio) {
+        return Ok(());
+    }
+    let (times, word) = if ratio > 1.0 { (ratio, "long") } else { (1.0 / ratio, "short") };
+    let hint = match ratio {
+        ratio if (200.0..5000.0).contains(&ratio) => ": milliseconds where seconds are due?",
+        ratio if (0.0002..0.005).contains(&ratio) => ": seconds where milliseconds are due?",
+        _ => ": another unit, or another deployment?",
+    };
+    let (measured, priced) = (Seconds::new(sample.measured()), Seconds::new(sample.priced()));
+    Err(Unusable::FarOff { measured, priced, times, word, hint })
+}
+
+fn fastest(cost: &PassCost, (bandwidth, compute): (f64, f64)) -> f64 {
+    let Timing::Added(terms) = cost.timing else { return 1.0 };
+    let memory = terms.of_class(Bound::Memory).get() * bandwidth;
+    let arithmetic = terms.of_class(Bound::Compute).get() * compute;
+    memory.max(arithmetic) / terms.total().get()
+}
