@@ -17,6 +17,7 @@ mod formats;
 mod hardware;
 mod inherit;
 mod layers;
+mod measured;
 mod model;
 mod node;
 mod published;

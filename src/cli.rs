@@ -6,6 +6,7 @@ pub mod files;
 pub mod terminal;
 
 mod acceptance;
+mod calibrate;
 mod catalog;
 mod convert;
 mod explain;
@@ -47,6 +48,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Command::Acceptance(args) => acceptance::acceptance(args),
         Command::Convert(args) => convert::convert(args),
         Command::Validate(args) => validate::validate(args),
+        Command::Calibrate(args) => calibrate::calibrate(args),
         Command::Import(args) => import::import(args),
         Command::Init(args) => init::init(args),
         Command::Catalog(args) => catalog::catalog(args),

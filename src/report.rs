@@ -1,6 +1,7 @@
 //! Values into bytes: tables, CSV, JSON, charts, manifest. Pure: who writes them is not known here.
 
 pub mod acceptance;
+pub mod calibration;
 pub mod catalog;
 pub mod chart;
 pub mod converted;
@@ -16,6 +17,7 @@ pub mod model_file;
 pub mod number;
 pub mod pick;
 pub mod plan;
+pub mod profile_file;
 pub mod sample;
 pub mod simulation;
 pub mod table;

@@ -6,6 +6,7 @@ use crate::catalog::deployment::{default_memory, degree, limits, memory, spread}
 use crate::catalog::drafter::{Shared, drafters};
 use crate::catalog::formats::{quantization, quantized};
 use crate::catalog::load::Loader;
+use crate::catalog::measured::measured;
 use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
@@ -38,8 +39,9 @@ const KEYS: Keys = Keys {
         "quantization",
         "workloads",
         "uncertainty",
+        "measured",
     ],
-    later: &["measured", "traffic", "slo"],
+    later: &["traffic", "slo"],
 };
 
 /// The longest chain: a thousand times what any engine runs.
@@ -94,6 +96,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let limits = fields.optional("limits", limits);
     let simulating = fields.optional("simulate", simulate);
     let uncertainty = fields.optional("uncertainty", uncertainty);
+    let measured = fields.optional("measured", measured);
     let parts = check::Parts {
         hardware: hardware.as_deref().unwrap_or_default(),
         targets: targets.as_deref().unwrap_or_default(),
@@ -126,6 +129,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         spread: spread?.unwrap_or_default(),
         limits: limits?.unwrap_or_default(),
         memory: memory?.or_else(default_memory)?,
+        measured: measured?.unwrap_or_default(),
         simulate,
         uncertainty: uncertainty?.unwrap_or_default(),
         without: without?.unwrap_or_default(),

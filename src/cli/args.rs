@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod acceptance;
+pub mod calibrate;
 pub mod convert;
 pub mod plan;
 pub mod tree;
@@ -12,6 +13,7 @@ use clap::{Parser, Subcommand};
 
 use crate::catalog::edit::Assignment;
 use crate::cli::args::acceptance::AcceptanceArgs;
+use crate::cli::args::calibrate::CalibrateArgs;
 use crate::cli::args::convert::ConvertArgs;
 use crate::cli::args::plan::PlanArgs;
 use crate::cli::args::tree::TreeArgs;
@@ -55,6 +57,8 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Predicted against measured speedups: how far to trust this program, on published measurements or yours.
     Validate(ValidateArgs),
+    /// An engine profile fitted to your own measurements: from one point to thousands, and what to measure next.
+    Calibrate(CalibrateArgs),
     /// A model's file from the configuration that its checkpoint comes with.
     Import(ImportArgs),
     /// Write a commented scenario to start from.
@@ -75,6 +79,7 @@ impl Command {
             Self::Acceptance(args) => args.color,
             Self::Convert(args) => args.color,
             Self::Validate(args) => args.color,
+            Self::Calibrate(args) => args.common.color,
             Self::Import(ImportArgs { action: ImportAction::Hf(args) }) => args.color,
             Self::Init(args) => args.color,
         }

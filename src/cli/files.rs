@@ -330,6 +330,24 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
+/// Writes a file as a whole; of one that is there only where its text may go.
+///
+/// # Errors
+///
+/// As [`create`], and [`Error::Usage`] if what is there has to stay.
+pub fn replace(path: &Path, bytes: &[u8], may_go: impl Fn(&str) -> bool) -> Result<(), Error> {
+    match std::fs::read_to_string(path) {
+        Ok(there) if may_go(&there) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let mut file = temporary().tempfile_in(folder).map_err(at(path))?;
+            file.write_all(bytes).map_err(at(path))?;
+            file.persist(path).map(drop).map_err(|error| at(path)(error.error))
+        }
+        // What is there, or is no file, is told as for new ones.
+        _ => create(path, bytes),
+    }
+}
+
 /// Refuses a final name that cannot be given: too long, or taken by something that is no plain file.
 fn check_target(path: &Path) -> Result<(), Error> {
     match path.symlink_metadata() {

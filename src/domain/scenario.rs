@@ -5,6 +5,7 @@ use crate::domain::deployment::{Limits, MemoryPolicy, Spread};
 use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::{Engine, Profile};
+use crate::domain::measured::Measured;
 use crate::domain::model::{Model, Shape};
 use crate::domain::simulate::Simulate;
 use crate::domain::uncertainty::Uncertainty;
@@ -42,6 +43,8 @@ pub struct Scenario {
     pub limits: Limits,
     /// How memory is handed out.
     pub memory: MemoryPolicy,
+    /// Points that were measured of it.
+    pub measured: Vec<Measured>,
     /// What `simulate` runs.
     pub simulate: Option<Simulate>,
     /// How sure answers are worked out to be.

@@ -102,7 +102,7 @@ const ROUNDS: usize = 30;
 /// use specplan::evidence::{calibrate::{Prior, fit}, sample::{Sample, Seen}};
 /// let widths = [1e-9, 1e-9, 0.11, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9];
 /// let point = Sample {
-///     base_step: 0.008, base_pass: 0.007, round: 0.010, round_passes: 0.010, passes: 3.0, batch: 1.0, is_tree: false, tokens: 2.0,
+///     base_step: 0.008, base_pass: 0.007, round: 0.010, round_passes: 0.010, passes: 3.0, batch: 1.0, is_tree: false, width: 4.0, tokens: 2.0,
 ///     seen: Seen::Round(0.011),
 /// };
 /// let found = fit(&[point], Prior { widths, noise: 0.1, ..Prior::default() })?;
@@ -223,7 +223,18 @@ mod tests {
             let round = base_step * (1.1 + 0.06 * passes + 0.001 * batch * passes);
             let (base_pass, round_passes, is_tree) = (base_step - 0.001, 0.8 * round, at % 3 == 1);
             let seen = [Seen::Step(base_step), Seen::Round(round), Seen::Speedup(1.0)][at as usize % 3];
-            Sample { base_step, base_pass, round, round_passes, passes, batch, is_tree, tokens, seen }
+            Sample {
+                base_step,
+                base_pass,
+                round,
+                round_passes,
+                passes,
+                batch,
+                is_tree,
+                width: passes + 1.0,
+                tokens,
+                seen,
+            }
         };
         let mut all: Vec<Sample> = (0..count).map(of).collect();
         let (scale, terms) = (median(all.iter().map(|of| of.base_step).collect()), Vector::from(terms));
@@ -318,6 +329,7 @@ mod tests {
             passes,
             batch,
             is_tree: false,
+            width: passes + 1.0,
             tokens: 2.5,
             seen,
         }

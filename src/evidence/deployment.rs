@@ -143,6 +143,7 @@ impl<'s> Prices<'s> {
             passes: layout.map_or(0.0, |layout| layout.draft_passes),
             batch: point.batch,
             is_tree: layout.is_some_and(|layout| layout.is_tree),
+            width: layout.map_or(1.0, |layout| layout.verify_width),
             tokens,
             seen: seen(point, tokens, ranks),
         };
@@ -163,6 +164,7 @@ impl<'s> Prices<'s> {
             passes: 0.0,
             batch,
             is_tree: false,
+            width: 1.0,
             tokens: 1.0,
             seen: Seen::Step(whole),
         }
@@ -179,9 +181,9 @@ impl<'s> Prices<'s> {
             (plain.seconds().get(), round_of(setup, &plain, batch, context, layout).seconds(tokens).get())
         };
         let ((base_step, round), (base_pass, round_passes)) = (of(&priced.whole), of(&priced.passes));
-        let (passes, is_tree) = (layout.draft_passes, layout.is_tree);
+        let Layout { draft_passes: passes, is_tree, verify_width: width, .. } = layout;
         let seen = Seen::Round(round);
-        Some(Sample { base_step, base_pass, round, round_passes, passes, batch, is_tree, tokens, seen })
+        Some(Sample { base_step, base_pass, round, round_passes, passes, batch, is_tree, width, tokens, seen })
     }
 
     /// The drafters.
@@ -253,7 +255,10 @@ fn is_called(source: &DraftSource, named: &str) -> bool {
 /// The passes of a point: those that it states, else the drafter's at its k.
 fn layout(point: &Measured, drafter: &Drafter, setup: &Setup<'_>) -> Result<Layout, Unusable> {
     if let Some(layout) = point.layout {
-        return Ok(Layout { draft_passes: if drafter.source.looks_up() { 0.0 } else { layout.draft_passes }, ..layout });
+        return Ok(Layout {
+            draft_passes: if drafter.source.looks_up() { 0.0 } else { layout.draft_passes },
+            ..layout
+        });
     }
     if let Some(only) = drafter.only_length().filter(|only| *only != point.k) {
         return Err(Unusable::OtherLength { only, k: point.k });

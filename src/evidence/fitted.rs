@@ -38,7 +38,7 @@ pub struct Fitted {
     pub repeated: Vec<Pair>,
     /// The fit.
     pub fit: Fit,
-    /// A batch at which rounds change their course.
+    /// A batch, or number of tokens, at which rounds change their course.
     pub regime: Option<Regime>,
     /// The side of it that the profile is of.
     pub side: Side,
@@ -114,12 +114,12 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
     let is_own = |at: usize| !again.contains(&at);
     let whole = fit(&chosen(&samples, is_own), believed)?;
     let regime = regime(&chosen(&samples, is_own), &whole, believed);
-    let on_side = |batch: f64| match (&regime, asked.side) {
+    let on_side = |of: &Sample| match (&regime, asked.side) {
         (None, _) => true,
-        (Some(regime), Side::Below) => batch <= regime.last_below,
-        (Some(regime), Side::Above) => batch >= regime.first_above,
+        (Some(regime), Side::Below) => regime.along.of(of) <= regime.last_below,
+        (Some(regime), Side::Above) => regime.along.of(of) >= regime.first_above,
     };
-    let is_fitted: Vec<bool> = (0..samples.len()).map(|at| is_own(at) && on_side(samples[at].batch)).collect();
+    let is_fitted: Vec<bool> = (0..samples.len()).map(|at| is_own(at) && on_side(&samples[at])).collect();
     let found = if regime.is_some() { fit(&chosen(&samples, |at| is_fitted[at]), believed)? } else { whole };
     let residuals = spread_over(&samples, &is_fitted, &found, believed);
     let subject = Subject {

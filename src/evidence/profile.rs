@@ -115,7 +115,8 @@ pub fn moved(additive: &Additive, fit: &Fit) -> Vec<Moved> {
     let after = after(additive, fit);
     let of = |at: usize| {
         let part = PARTS[at];
-        let is_held = (fit.terms[part] - fit.prior.least[part]).abs() < 1e-12;
+        // Where it was held it does not vary.
+        let is_held = (fit.terms[part] - fit.prior.least[part]).abs() < 1e-12 && fit.covariance[part][part] <= 0.0;
         Moved {
             name: CONSTANTS[at],
             is_time: at > 1,

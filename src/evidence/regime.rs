@@ -1,14 +1,45 @@
-//! Whether measured rounds follow one law over all batches, or change their course at one.
+//! Whether measured rounds follow one law over all batches, or change their course at a batch or at a number of tokens.
 
 use crate::evidence::calibrate::{Fit, Prior, fit};
 use crate::evidence::sample::Sample;
 
-/// A batch at which rounds change their course: no single set of terms fits both sides.
+/// What rounds change their course along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// Sequences decoded together: a host that cannot launch for so many.
+    Batch,
+    /// Tokens of a step or verification, of all sequences: graphs that end at so many.
+    Tokens,
+}
+
+impl Along {
+    /// How many a sample has of it.
+    #[must_use]
+    pub const fn of(self, sample: &Sample) -> f64 {
+        match self {
+            Self::Batch => sample.batch,
+            Self::Tokens => sample.batch * sample.width,
+        }
+    }
+
+    /// What it is, for people, with two of its values.
+    #[must_use]
+    pub fn between(self, last: f64, first: f64) -> String {
+        match self {
+            Self::Batch => format!("between batch {last} and {first}"),
+            Self::Tokens => format!("between {last} and {first} tokens in one step or verification"),
+        }
+    }
+}
+
+/// A batch, or number of tokens, at which rounds change their course: no single set of terms fits both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Regime {
-    /// The largest batch of the first course.
+    /// What the two courses are told by.
+    pub along: Along,
+    /// The largest batch, or number of tokens, of the first course.
     pub last_below: f64,
-    /// The smallest batch of the second.
+    /// The smallest of the second.
     pub first_above: f64,
     /// Terms of points up to `last_below`.
     pub below: Fit,
@@ -29,8 +60,8 @@ const BETTER: f64 = 0.5;
 /// No point counts for more than so many deviations: one that is far off is an outlier, no regime.
 const MOST: f64 = 10.0;
 
-/// Looks for the batch at which two sets of terms predict points that they were not fitted to best, if that is far better than one set
-/// does.
+/// Looks for the batch, or the number of tokens in a step, at which two sets of terms predict points that they were not fitted to best, if that is far better than one set
+/// does. Batches go before tokens that tell hardly more.
 ///
 /// # Formula
 ///
@@ -47,20 +78,25 @@ pub fn regime(samples: &[Sample], whole: &Fit, prior: Prior) -> Option<Regime> {
     if together <= MISSES * prior.noise {
         return None;
     }
-    let mut batches: Vec<f64> = samples.iter().map(|of| of.batch).collect();
-    batches.sort_by(f64::total_cmp);
-    batches.dedup();
+    let found = [Along::Batch, Along::Tokens].map(|along| best(samples, prior, along, together));
+    found.into_iter().flatten().reduce(|best, next| if next.apart < 0.9 * best.apart { next } else { best })
+}
+
+/// The best split along one of both.
+fn best(samples: &[Sample], prior: Prior, along: Along, together: f64) -> Option<Regime> {
+    let mut all: Vec<f64> = samples.iter().map(|of| along.of(of)).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
     let split = |pair: &[f64]| {
-        let (low, high): (Vec<Sample>, Vec<Sample>) = samples.iter().partition(|of| of.batch <= pair[0]);
+        let (low, high): (Vec<Sample>, Vec<Sample>) = samples.iter().partition(|of| along.of(of) <= pair[0]);
         if low.len() < LEAST || high.len() < LEAST {
             return None;
         }
         let (below, above) = (fit(&low, prior).ok()?, fit(&high, prior).ok()?);
         let apart = missed(&[&below, &above], prior.noise);
-        Some(Regime { last_below: pair[0], first_above: pair[1], below, above, together, apart })
+        Some(Regime { along, last_below: pair[0], first_above: pair[1], below, above, together, apart })
     };
-    let best =
-        batches.windows(2).filter_map(split).reduce(|best, next| if next.apart < best.apart { next } else { best });
+    let best = all.windows(2).filter_map(split).reduce(|best, next| if next.apart < best.apart { next } else { best });
     best.filter(|best| best.apart < BETTER * together)
 }
 
@@ -95,6 +131,7 @@ mod tests {
                     passes,
                     batch,
                     is_tree: false,
+                    width: passes + 1.0,
                     tokens: 2.0,
                     seen,
                 });
@@ -113,12 +150,24 @@ mod tests {
     fn a_step_at_a_batch_is_found_between_its_neighbours() {
         let samples = points(|batch, round| if batch >= 32.0 { 1.7 * round } else { round });
         let found = found(&samples).unwrap();
-        assert_eq!((found.last_below, found.first_above), (16.0, 32.0));
+        assert_eq!((found.along, found.last_below, found.first_above), (Along::Batch, 16.0, 32.0));
         assert!(found.together > 2.0 * found.apart && found.apart < 0.05, "{found:?}");
         // Each side's terms hold there.
         let factor = |fit: &Fit, of: &Sample| fit.round(of) / of.round;
         assert!((factor(&found.below, &samples[0]) - 1.0).abs() < 0.05);
         assert!((factor(&found.above, &samples[15]) - 1.7).abs() < 0.1);
+    }
+
+    /// From 100 tokens on in one verification, whatever the batch: as where captured graphs end.
+    #[test]
+    fn a_step_at_a_number_of_tokens_is_found() {
+        let tokens = |of: &Sample| of.batch * of.width;
+        let mut samples = points(|_, round| round);
+        for of in &mut samples {
+            of.seen = Seen::Round(of.measured() * if tokens(of) > 100.0 { 1.7 } else { 1.0 });
+        }
+        let found = found(&samples).unwrap();
+        assert_eq!((found.along, found.last_below, found.first_above), (Along::Tokens, 96.0, 160.0));
     }
 
     /// What terms can follow is no change of course: a constant, a share, a time for each sequence.

@@ -63,6 +63,8 @@ pub struct Sample {
     pub batch: f64,
     /// Whether several candidates are drafted for a position.
     pub is_tree: bool,
+    /// Tokens of each sequence in the step or the verification.
+    pub width: f64,
     /// Tokens per pass.
     pub tokens: f64,
     /// What was measured.

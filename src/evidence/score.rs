@@ -93,6 +93,13 @@ pub fn sides(pairs: &[Pair]) -> Sides {
     }
 }
 
+/// The middle of values, the mean of both middle ones; none is not a number.
+#[must_use]
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let values = sorted(values);
+    if values.is_empty() { f64::NAN } else { quantile(&values, 0.5) }
+}
+
 /// Values in rising order.
 pub(super) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.collect();

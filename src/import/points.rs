@@ -51,7 +51,9 @@ pub enum NoPoints {
     #[error("it begins as JSON and is none: {0}")]
     NotJson(String),
     /// JSON of something else.
-    #[error("no result of `vllm bench serve` or of SGLang's bench_serving is in it: total_output_tokens, duration and mean_tpot_ms")]
+    #[error(
+        "no result of `vllm bench serve` or of SGLang's bench_serving is in it: total_output_tokens, duration and mean_tpot_ms"
+    )]
     NoRun,
 }
 
@@ -139,7 +141,10 @@ mod tests {
         let of = |text: &str| read(text).unwrap().points.into_iter().map(|of| of.timed).collect::<Vec<_>>();
         assert_eq!(of("batch,k,context,step_ms\n1,0,400,8\n"), [Timed::Step(Seconds::new(0.008))]);
         assert_eq!(of("batch,k,context,tpot_s\n1,0,400,0.008\n"), [Timed::PerToken(Seconds::new(0.008))]);
-        assert_eq!(of("concurrency,k,prompt_tokens,output_tokens,tokens_per_s\n4,0,100,50,500\n"), [Timed::Throughput(500.0)]);
+        assert_eq!(
+            of("concurrency,k,prompt_tokens,output_tokens,tokens_per_s\n4,0,100,50,500\n"),
+            [Timed::Throughput(500.0)]
+        );
         // A line with a plain step and a round tells of both.
         let both = of("batch,k,context,tokens_per_pass,base_step_s,round_s,speedup\n1,3,400,2.5,0.01,0.0125,2\n");
         assert_eq!(both, [Timed::Step(Seconds::new(0.01)), Timed::Step(Seconds::new(0.0125))]);
@@ -152,13 +157,25 @@ mod tests {
             let asked = Asked { name: "m", only: vec![("hardware", "h100-sxm5-80gb".to_owned())], ..Asked::default() };
             points(&text, &asked).unwrap().refused.remove(0).1
         };
-        assert_eq!(reason("8,3,400,,,1.5,"), "a speedup without tokens_per_pass says nothing of the round: engines print it as acceptance length");
-        assert_eq!(reason("8,3,400,,12,,"), "a time per token without tokens_per_pass says nothing of the round: engines print it as acceptance length");
+        assert_eq!(
+            reason("8,3,400,,,1.5,"),
+            "a speedup without tokens_per_pass says nothing of the round: engines print it as acceptance length"
+        );
+        assert_eq!(
+            reason("8,3,400,,12,,"),
+            "a time per token without tokens_per_pass says nothing of the round: engines print it as acceptance length"
+        );
         assert_eq!(reason("8,0,400,,,1.5,"), "k = 0 is plain decoding, whose speedup is 1: give its time");
         assert_eq!(reason("8,3,400,2.5,,,"), "no time, throughput or speedup");
-        assert_eq!(reason("8,3,400,2.5,,3,"), "speedup 3 is more than the 2.5 tokens of a pass: no round is shorter than a plain step");
+        assert_eq!(
+            reason("8,3,400,2.5,,3,"),
+            "speedup 3 is more than the 2.5 tokens of a pass: no round is shorter than a plain step"
+        );
         assert_eq!(reason("8,3,400,2.5,fast,,"), "tpot_ms \"fast\" is no number");
-        assert_eq!(reason("8,3,400,2.5,12,,a100_sxm4_80gb"), "hardware a100-sxm4-80gb, and the scenario has h100-sxm5-80gb");
+        assert_eq!(
+            reason("8,3,400,2.5,12,,a100_sxm4_80gb"),
+            "hardware a100-sxm4-80gb, and the scenario has h100-sxm5-80gb"
+        );
         assert_eq!(reason(",3,400,2.5,12,,"), "no batch");
         assert_eq!(reason("8,,400,2.5,12,,"), "no k");
     }
@@ -169,7 +186,10 @@ mod tests {
         assert_eq!(read("batch,k,context,speedup\n"), Err(NoPoints::NoLine));
         assert_eq!(read("batch;k;speedup\n1;2;3\n"), Err(NoPoints::NoCommas));
         let missing = read("a,b\n1,2\n").unwrap_err().to_string();
-        assert!(missing.contains("no column batch or concurrency, no k, no context or prompt_tokens, no step_ms"), "{missing}");
+        assert!(
+            missing.contains("no column batch or concurrency, no k, no context or prompt_tokens, no step_ms"),
+            "{missing}"
+        );
         assert_eq!(read("batch,k,k,context,speedup\n1,1,1,1,1\n"), Err(NoPoints::Repeated("k".into())));
         assert_eq!(read("{\"a\": 1}"), Err(NoPoints::NoRun));
         assert!(matches!(read("{\"a\": "), Err(NoPoints::NotJson(_))));

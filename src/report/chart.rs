@@ -5,6 +5,7 @@
 //! SVG, with an embedded font, so that no system library takes part.
 
 pub mod bodies;
+pub mod calibration;
 pub mod draft_tree;
 pub mod over_time;
 pub mod plan;

@@ -10,11 +10,11 @@ use crate::report::table::{Style, composed, right, table};
 use crate::units::Seconds;
 
 /// A constant as it is shown: its name in the file, its figures, where they are from.
-struct Figure<'a> {
-    name: &'static str,
-    value: f64,
-    range: Option<(f64, f64)>,
-    origin: &'a str,
+pub(super) struct Figure<'a> {
+    pub(super) name: &'static str,
+    pub(super) value: f64,
+    pub(super) range: Option<(f64, f64)>,
+    pub(super) origin: &'a str,
     is_time: bool,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Figure<'a> {
 }
 
 /// The engine's own constants by their names in its file.
-fn constants(additive: &Additive) -> Vec<Figure<'_>> {
+pub(super) fn constants(additive: &Additive) -> Vec<Figure<'_>> {
     let mut all = vec![
         Figure::time("t_step", &additive.step),
         Figure::time("t_draft", &additive.draft),
@@ -78,7 +78,7 @@ fn constants(additive: &Additive) -> Vec<Figure<'_>> {
     all
 }
 
-fn efficiencies(of: &Efficiencies) -> Vec<Figure<'_>> {
+pub(super) fn efficiencies(of: &Efficiencies) -> Vec<Figure<'_>> {
     let mut all = vec![
         Figure::share("eta_bandwidth", &of.bandwidth),
         Figure::share("eta_compute", &of.compute),

@@ -52,6 +52,7 @@ fn deployments() -> BTreeMap<(String, String), Vec<Point>> {
             passes: of.layout.draft_passes,
             batch: of.batch,
             is_tree: of.layout.is_tree,
+            width: of.layout.verify_width,
             tokens: of.tokens_per_pass,
             seen: Seen::Speedup(measured / prefill),
         };

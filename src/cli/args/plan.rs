@@ -78,7 +78,7 @@ impl Load {
 }
 
 /// `p50=12,p95=30`, or one of the two; bare numbers are p50, then p95.
-fn load(text: &str) -> Result<Load, String> {
+pub(super) fn load(text: &str) -> Result<Load, String> {
     let mut load = Load::default();
     for part in text.split(',').map(str::trim) {
         let bare = if load.p50.is_none() { "p50" } else { "p95" };

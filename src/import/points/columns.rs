@@ -113,8 +113,13 @@ pub(super) fn line(cells: &Cells<'_>, label: &str, asked: &Asked<'_>) -> Result<
         tokens_per_pass: tokens_per_pass.filter(|_| k > 0),
         timed: Timed::Speedup(1.0),
     };
-    let base = seconds(cells, "base_step")?
-        .map(|step| Measured { k: 0, layout: None, tokens_per_pass: None, timed: Timed::Step(step), ..point.clone() });
+    let base = seconds(cells, "base_step")?.map(|step| Measured {
+        k: 0,
+        layout: None,
+        tokens_per_pass: None,
+        timed: Timed::Step(step),
+        ..point.clone()
+    });
     let own = timed(cells, &point)?.map(|timed| Measured { timed, ..point });
     match (base, own) {
         (None, None) => Err("no time, throughput or speedup".to_owned()),

@@ -1,0 +1,276 @@
+//! `specplan calibrate`: a profile fitted to measurements of one's own.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::catalog::load::Loaded;
+use crate::catalog::lookup::is_id;
+use crate::cli::args::calibrate::CalibrateArgs;
+use crate::cli::error::Error;
+use crate::cli::files::{Results, read_text, replace};
+use crate::cli::forms::Forms;
+use crate::cli::opening::{inputs, no_grid, open_with};
+use crate::cli::publish::{Published, publish};
+use crate::cli::terminal;
+use crate::diagnostic::{Diagnostic, Place, Source, visible};
+use crate::domain::measured::Measured;
+use crate::domain::scenario::Scenario;
+use crate::evidence::fitted::{Asked, Fitted, NoCalibration, fitted};
+use crate::evidence::next::Planned;
+use crate::import::points::{self, NoPoints, Points, points};
+use crate::plan::setting::Setting;
+use crate::report::calibration::{csv, document, reasons, text};
+use crate::report::chart::calibration::chart;
+use crate::report::manifest::{Input, manifest};
+use crate::report::profile_file;
+use crate::report::table::{self, Style};
+use crate::report::trust;
+use crate::sweep::grid::GridError;
+use crate::words::Format;
+
+/// Batches that are looked at for the next measurement, at most.
+const MOST_BATCHES: usize = 24;
+/// Contexts and draft lengths, at most.
+const MOST_OTHERS: usize = 8;
+
+pub(super) fn calibrate(args: &CalibrateArgs) -> Result<(), Error> {
+    let forms = Forms::of(&args.output.write)?;
+    let id = profile_id(&args.profile)?;
+    let loaded = open_with(&args.common, true)?;
+    let scenario = &loaded.scenario;
+    let setting = only_setting(scenario)?;
+    let Taken { points, refused, unread, texts } = take(args, &setting)?;
+    let asked = Asked { id: &id, planned: planned(args, scenario), side: args.side };
+    let found = fitted(&setting, points, &asked).map_err(|error| not_fitted(error, &loaded, &refused))?;
+    let found = Fitted { refused: [refused, found.refused].concat(), ..found };
+    if !args.common.quiet {
+        unread.iter().for_each(|line| terminal::note(line));
+    }
+    let profile = profile_file::text(&found.engine).ok_or_else(|| Error::Internal("an ideal profile".to_owned()))?;
+    let results = forms.open(&args.output.out, &scenario.name, "calibrate", args.common.quiet)?;
+    let output = Output { args, scenario, found: &found, manifest: described(args, &loaded, &texts) };
+    // The profile is the result: it comes first.
+    replace(&args.profile, profile.as_bytes(), |there| there.starts_with(profile_file::HEAD))?;
+    if !args.common.quiet {
+        terminal::note(&visible(&format!(
+            "wrote {}; price with it: --engine {}",
+            args.profile.display(),
+            as_path(&args.profile)
+        )));
+    }
+    let published = match results {
+        Some(results) => Some(output.files(results, &forms)?),
+        None => None,
+    };
+    let shown = output.show();
+    if let Some(published) = published.filter(|_| !args.common.quiet) {
+        published.tell();
+    }
+    shown
+}
+
+/// A path as `--engine` takes it: with a slash, so that it is none of the catalog's names.
+fn as_path(path: &Path) -> String {
+    let shown = path.display().to_string();
+    if shown.contains('/') { shown } else { format!("./{shown}") }
+}
+
+/// The id that a profile gets: its file's name.
+fn profile_id(path: &Path) -> Result<String, Error> {
+    let toml = path.extension().is_some_and(|extension| extension == "toml");
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|stem| toml && is_id(stem));
+    stem.map(str::to_owned).ok_or_else(|| {
+        let shown = visible(&path.display().to_string());
+        Error::Usage(format!("--profile {shown}: a profile's name is an id and ends in .toml, such as my-vllm.toml"))
+    })
+}
+
+/// The one deployment of a scenario.
+fn only_setting(scenario: &Scenario) -> Result<Setting<'_>, Error> {
+    let axes = [
+        ("hardware", scenario.hardware.len()),
+        ("target", scenario.targets.len()),
+        ("tensor_parallel", scenario.tensor_parallel.len()),
+        ("engine", scenario.engines.len()),
+    ];
+    let several: Vec<String> =
+        axes.iter().filter(|(_, count)| *count > 1).map(|(name, count)| format!("{count} values of {name}")).collect();
+    match Setting::all(scenario).next() {
+        Some(setting) if several.is_empty() => Ok(setting),
+        _ => Err(Error::Usage(format!(
+            "a profile is of one deployment, and the scenario has {}: take one with --set, such as --set {}=…",
+            several.join(" and "),
+            axes.iter().find(|(_, count)| *count > 1).map_or("hardware", |(name, _)| name)
+        ))),
+    }
+}
+
+/// Points of all files and of the scenario.
+struct Taken {
+    points: Vec<Measured>,
+    refused: Vec<(String, String)>,
+    unread: Vec<String>,
+    texts: Vec<(String, String)>,
+}
+
+fn take(args: &CalibrateArgs, setting: &Setting<'_>) -> Result<Taken, Error> {
+    let mut taken = Taken { points: setting.scenario.measured.clone(), refused: vec![], unread: vec![], texts: vec![] };
+    if args.measurements.is_empty() && taken.points.is_empty() {
+        return Err(Error::Usage(
+            "there is nothing to fit to: give --measurements FILE, or [[measured]] in the scenario".to_owned(),
+        ));
+    }
+    if let Some(again) =
+        (1..args.measurements.len()).find(|at| args.measurements[..*at].contains(&args.measurements[*at]))
+    {
+        let path = args.measurements[again].display();
+        return Err(Error::Usage(format!("{path} is given twice: its points would count twice")));
+    }
+    let only = vec![
+        ("hardware", setting.device.id.clone()),
+        ("target", setting.target.id.clone()),
+        ("engine", setting.engine.origin().to_owned()),
+        ("tensor_parallel", setting.tensor_parallel.to_string()),
+    ];
+    for path in &args.measurements {
+        let text = read_text(path)?;
+        let name = path.file_name().map_or_else(|| "stdin".to_owned(), |name| visible(&name.to_string_lossy()));
+        let asked = points::Asked { name: &name, k: args.k, only: only.clone() };
+        let Points { points: read, refused, unread } =
+            points(&text, &asked).map_err(|error| no_points(path, &text, &error))?;
+        taken.points.extend(read);
+        taken.refused.extend(refused);
+        if !unread.is_empty() {
+            taken.unread.push(visible(&format!("{name}: columns that say nothing here: {}", unread.join(", "))));
+        }
+        taken.texts.push((name, text));
+    }
+    Ok(taken)
+}
+
+fn no_points(path: &Path, text: &str, error: &NoPoints) -> Error {
+    let end = text.find('\n').unwrap_or(text.len());
+    let name = path.display().to_string();
+    let source = Source { name, text: text[..end].to_owned(), command_line: false };
+    let place = Place { source: Arc::new(source), span: 0..end };
+    let found = Diagnostic::error("not-measurements", error.to_string()).at(&place);
+    let hint = "a CSV with columns batch, k, context, tokens_per_pass and step_ms, tpot_ms, tokens_per_s or speedup; or the JSON that \
+                `vllm bench serve --save-result` or SGLang's bench_serving writes. specplan calibrate --help lists all";
+    Error::Input(vec![found.hint(hint)])
+}
+
+/// Why there is no profile, with what to do.
+fn not_fitted(error: NoCalibration, loaded: &Loaded, before: &[(String, String)]) -> Error {
+    match error {
+        NoCalibration::Setup(error) => no_grid(&GridError::Setups(vec![error]), loaded),
+        NoCalibration::NoPoint(refused) => {
+            let all = [before.to_vec(), refused].concat();
+            let listed = reasons(&all, Style::Plain).unwrap_or_default();
+            let found =
+                Diagnostic::error("no-points", format!("not one point can be used\n{}", visible_lines(&listed)));
+            Error::Input(vec![found.hint("specplan calibrate --help says what a point needs")])
+        }
+        NoCalibration::Profile(error) => {
+            let found = Diagnostic::error("no-profile", error.to_string()).at(loaded.place(&["engine"]));
+            Error::Input(vec![found.hint("begin with a profile that has some: --engine vllm, sglang or generic-graph")])
+        }
+        NoCalibration::Fit(error) => Error::Internal(error.to_string()),
+    }
+}
+
+fn visible_lines(text: &str) -> String {
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// Where the deployment is meant to run: as asked, else over the scenario's axes.
+fn planned(args: &CalibrateArgs, scenario: &Scenario) -> Planned {
+    let axes = &scenario.axes;
+    let batches = match args.load {
+        Some(load) => load.named().into_iter().map(|(_, batch)| batch).collect(),
+        None => thinned(axes.batch().iter().collect(), MOST_BATCHES),
+    };
+    let lengths = axes.k().iter().filter(|k| (1..=64).contains(k)).collect();
+    Planned {
+        batches,
+        contexts: thinned(axes.context().iter().collect(), MOST_OTHERS),
+        lengths: thinned(lengths, MOST_OTHERS),
+    }
+}
+
+/// At most so many of a list, its ends among them.
+fn thinned(all: Vec<u64>, most: usize) -> Vec<u64> {
+    if all.len() <= most {
+        return all;
+    }
+    (0..most).filter_map(|at| all.get(at * (all.len() - 1) / (most - 1)).copied()).collect()
+}
+
+fn described(args: &CalibrateArgs, loaded: &Loaded, texts: &[(String, String)]) -> Value {
+    let mut all = inputs(loaded);
+    all.extend(texts.iter().map(|(name, text)| Input { kind: "measurements", id: name, text }));
+    let options = json!({
+        "k": args.k,
+        "side": args.side.as_str(),
+        "load": args.load.map(|load| load.named().into_iter().collect::<std::collections::BTreeMap<_, _>>()),
+    });
+    manifest("calibrate", &loaded.scenario, &all, &options)
+}
+
+/// What a finished calibration becomes.
+struct Output<'a> {
+    args: &'a CalibrateArgs,
+    scenario: &'a Scenario,
+    found: &'a Fitted,
+    manifest: Value,
+}
+
+impl Output<'_> {
+    fn trust(&self) -> Vec<String> {
+        let found = self.found;
+        let engine = &found.engine;
+        let of = |device, target| trust::profile(engine, target, device);
+        let mut lines: Vec<String> = self
+            .scenario
+            .hardware
+            .first()
+            .zip(self.scenario.targets.first())
+            .map(|(device, target)| of(device, target))
+            .into_iter()
+            .collect();
+        lines.push("elsewhere, with other hardware, targets or kinds of drafters, the profile is as good as nobody's: calibrate there".to_owned());
+        lines
+    }
+
+    fn csv(&self) -> Result<Vec<u8>, Error> {
+        csv(self.found).map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    fn files(&self, mut results: Results, forms: &Forms) -> Result<Published, Error> {
+        if forms.csv {
+            results.add("csv", &self.csv()?)?;
+        }
+        if forms.json {
+            results.add("json", &document(self.found, &self.manifest))?;
+        }
+        forms.draw(&mut results, &[chart(self.found, &self.scenario.title, &self.trust())])?;
+        publish(results, self.manifest.clone())
+    }
+
+    fn show(&self) -> Result<(), Error> {
+        let trust = self.trust();
+        let title = format!("Calibration: {}", self.scenario.title);
+        let page = |style| table::page(&title, &text(self.found, style), &trust, style);
+        match self.args.output.format {
+            Format::Text => return terminal::print(page(Style::Plain).as_bytes()),
+            Format::Md => return terminal::print(page(Style::Markdown).as_bytes()),
+            Format::Csv => terminal::print(&self.csv()?)?,
+            Format::Json => terminal::print(&document(self.found, &self.manifest))?,
+        }
+        if !self.args.common.quiet {
+            trust.iter().for_each(|line| terminal::note(line));
+        }
+        Ok(())
+    }
+}
