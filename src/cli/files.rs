@@ -336,7 +336,7 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 ///
 /// As [`create`], and [`Error::Usage`] if what is there has to stay.
 pub fn replace(path: &Path, bytes: &[u8], may_go: impl Fn(&str) -> bool) -> Result<(), Error> {
-    match std::fs::read_to_string(path) {
+    match read_text(path) {
         Ok(there) if may_go(&there) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let mut file = temporary().tempfile_in(folder).map_err(at(path))?;

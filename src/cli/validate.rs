@@ -11,7 +11,7 @@ use crate::catalog::edit::Assignment;
 use crate::catalog::load::{Entry, entry};
 use crate::catalog::lookup::{SearchPath, is_id};
 use crate::catalog::method::{Settings, settings};
-use crate::cli::args::ValidateArgs;
+use crate::cli::args::validate::ValidateArgs;
 use crate::cli::error::Error;
 use crate::cli::files::read_text;
 use crate::cli::forms::Forms;

@@ -115,8 +115,8 @@ pub fn moved(additive: &Additive, fit: &Fit) -> Vec<Moved> {
     let after = after(additive, fit);
     let of = |at: usize| {
         let part = PARTS[at];
-        // Where it was held it does not vary.
-        let is_held = (fit.terms[part] - fit.prior.least[part]).abs() < 1e-12 && fit.covariance[part][part] <= 0.0;
+        // A term that nothing tells of may lie at its limit by itself.
+        let is_held = (fit.terms[part] - fit.prior.least[part]).abs() < 1e-12 && fit.left_open(part) < 0.9;
         Moved {
             name: CONSTANTS[at],
             is_time: at > 1,
@@ -202,6 +202,8 @@ pub fn profile(base: &Engine, fit: &Fit, subject: &Subject<'_>) -> Result<Engine
         sequence: time(5),
         tree: Some(time(6)),
         token: Some(time(7)),
+        // Those of the base say nothing of other constants.
+        errors: Vec::new(),
         calibration: Some(calibration),
         ..without_ranges(additive, subject.family)
     };

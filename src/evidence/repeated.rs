@@ -4,6 +4,8 @@ use crate::domain::measured::{Measured, Timed};
 
 /// Two numbers for the same that are farther apart contradict each other.
 const APART: f64 = 0.1;
+/// Two that are closer are the same.
+const ROUNDING: f64 = 1e-12;
 
 /// Two points of the same batch, context, drafter and k.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,8 +30,10 @@ pub fn repeated(points: &[Measured]) -> Vec<Pair> {
         }
         let (one, other) = (number(&points[first]), number(point));
         let apart = (one / other).max(other / one) - 1.0;
-        if apart < 1e-12 || apart > APART {
-            found.push(Pair { first, second, apart: if apart < 1e-12 { 0.0 } else { apart } });
+        if apart < ROUNDING {
+            found.push(Pair { first, second, apart: 0.0 });
+        } else if apart > APART {
+            found.push(Pair { first, second, apart });
         }
     }
     found

@@ -1,7 +1,7 @@
 //! A calibrated engine profile as the text of its file, which the catalog reads back to the same profile.
 
 use crate::domain::calibration::Calibration;
-use crate::domain::engine::{Additive, Engine, ExpectedError};
+use crate::domain::engine::{Additive, Engine};
 use crate::report::engine::{Figure, constants, efficiencies};
 use crate::report::number::shortest;
 
@@ -17,11 +17,6 @@ pub fn text(engine: &Engine) -> Option<String> {
         let tested = format!("[family.{}]\ntested = {}\n", quoted_key(name), of.tested);
         tested + &lines(&efficiencies(of))
     }));
-    if !additive.errors.is_empty() {
-        let base = additive.calibration.as_ref().map_or(engine.id.as_str(), |of| of.base.as_str());
-        let of = |error: &ExpectedError| expected(error, base);
-        parts.push(format!("[error]\n{}", additive.errors.iter().map(of).collect::<String>()));
-    }
     parts.extend(additive.calibration.iter().map(calibration));
     Some(parts.join("\n"))
 }
@@ -47,21 +42,6 @@ fn lines(figures: &[Figure<'_>]) -> String {
         format!("{} = {{ value = {}{range}, origin = {} }}\n", of.name, shortest(of.value), quoted(of.origin))
     };
     figures.iter().map(line).collect()
-}
-
-/// The errors of the profile it began with, for other deployments.
-fn expected(error: &ExpectedError, base: &str) -> String {
-    let known = error.known.map_or_else(String::new, |known| {
-        format!(", batch = [{}, {}], context = {}", known.batch.0, known.batch.1, known.context)
-    });
-    format!(
-        "{} = {{ median = {}, p90 = {}, rows = {}{known}, source = {} }}\n",
-        error.class,
-        shortest(error.median),
-        shortest(error.p90),
-        error.rows,
-        quoted(&format!("as of {base}, for other deployments than the calibrated one"))
-    )
 }
 
 fn calibration(of: &Calibration) -> String {

@@ -6,6 +6,7 @@ mod acceptance_models;
 mod additive;
 mod architecture;
 mod bad_inputs;
+mod calibrate;
 mod calibration;
 mod catalog;
 mod catalog_list;
