@@ -250,7 +250,7 @@ fn without_ranges(additive: &Additive, family: &str) -> Additive {
 }
 
 /// Points that the errors of published deployments count for.
-const WORTH: f64 = 5.0;
+const WORTH: f64 = 10.0;
 /// No point counts for more.
 const MOST: f64 = 0.3;
 
@@ -260,17 +260,17 @@ const MOST: f64 = 0.3;
 /// # Formula
 ///
 /// ```text
-/// p90^2 = (5 p^2 + n (1.645 rms)^2) / (5 + n)      median^2 = (5 m^2 + n median^2) / (5 + n)
+/// p90^2 = (10 p^2 + n (1.645 rms)^2) / (10 + n)      median^2 = (10 m^2 + n median^2) / (10 + n)
 /// ```
 ///
 /// rms and median of the n points left out. Of published deployments of at least eight points, predicted with three drawn among them, p and m were 9.6 and 2.3 % for
-/// dense targets on vLLM and SGLang, 12.8 and 4.3 % for mixtures, 9.4 and 3.6 % on other engines.
+/// dense targets on vLLM and SGLang, 12.8 and 4.3 % for mixtures, 10.2 (with five) and 3.6 % on other engines.
 #[must_use]
 pub fn expected(residuals: &[Residual], class: Class) -> ExpectedError {
     let (median, p90) = match class {
         Class::Dense => (0.023, 0.096),
         Class::Moe => (0.043, 0.128),
-        Class::Other => (0.036, 0.094),
+        Class::Other => (0.036, 0.102),
     };
     let count = residuals.len() as f64;
     let off = || residuals.iter().map(|of| of.left_out.abs().min(MOST));

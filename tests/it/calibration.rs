@@ -6,11 +6,12 @@ use serde_json::Value;
 use specplan::catalog::load::{Entry, entry};
 use specplan::catalog::lookup::SearchPath;
 use specplan::evidence::calibrate::{Prior, fit};
+use specplan::evidence::profile::expected;
 use specplan::evidence::sample::{Sample, Seen};
 use specplan::evidence::score::{Pair, errors};
 use specplan::import::measurements::measurements;
 use specplan::rng::Generator;
-use specplan::words::Kind;
+use specplan::words::{Class, Kind, Word as _};
 
 use crate::program::{folder, run_well};
 
@@ -93,6 +94,42 @@ fn drawn(all: &[Point], count: usize, random: &mut Generator) -> (Vec<Sample>, V
     let take = |_| left.swap_remove((random.uniform() * left.len() as f64) as usize).sample;
     let known = (0..count).map(take).collect();
     (known, left)
+}
+
+/// How often a deployment's other points lie within nine-in-ten intervals of a profile fitted to so many of its points, by class.
+///
+/// As `plan` has them: the constants drawn together, and beside them what left-out points were off beyond that.
+fn covered(count: usize) -> BTreeMap<String, f64> {
+    let mut inside: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for (at, ((class, _), points)) in deployments().iter().filter(|(_, points)| points.len() >= 8).enumerate() {
+        let mut random = Generator::from_seed(at as u64);
+        let word = Class::ALL.iter().find(|word| word.as_str() == class).unwrap();
+        for _ in 0..DRAWS {
+            let (known, others) = drawn(points, count, &mut random);
+            let found = fit(&known, prior(points, &known)).unwrap();
+            let p90 = expected(&found.residuals, *word).p90;
+            for of in &others {
+                let deviation = ((1.0 + p90).ln() / 1.645).max(found.spread(&of.sample));
+                let off = (of.prefill * found.speedup(&of.sample) / of.measured).ln().abs();
+                let counted = inside.entry(class.clone()).or_default();
+                counted.0 += f64::from(off <= 1.645 * deviation);
+                counted.1 += 1.0;
+            }
+        }
+    }
+    inside.into_iter().map(|(class, (inside, all))| (class, inside / all)).collect()
+}
+
+#[test]
+fn intervals_of_a_calibrated_profile_hold_nine_in_ten() {
+    for count in [1, 3, 5] {
+        let found = covered(count);
+        println!("{count} points: {found:?}");
+        // Of dense targets the constants alone are less sure than the points were off: few points leave much open.
+        for (class, due) in [("dense", 0.92..0.995), ("moe", 0.87..0.95), ("other", 0.84..0.95)] {
+            assert!(due.contains(&found[class]), "{count} points, {class}: {found:?}");
+        }
+    }
 }
 
 /// The other points of a deployment, predicted with so many of its points, over all deployments of eight points and more.
