@@ -27,4 +27,5 @@ mod shape;
 mod simulate;
 mod uncertainty;
 mod values;
+mod verify_cost;
 mod workloads;

@@ -33,4 +33,5 @@ pub mod spans;
 pub mod trace;
 pub mod tree;
 pub mod uncertainty;
+pub mod verify_cost;
 pub mod workload;

@@ -21,6 +21,10 @@ pub(super) struct Parts<'s> {
     pub(super) roofline: Option<Roofline>,
     pub(super) without: &'s [Term],
     pub(super) k: Option<Axis<u64>>,
+    /// Whether verifications were measured.
+    pub(super) is_measured: bool,
+    /// How many values it has.
+    pub(super) tensor_parallel: usize,
 }
 
 /// Reports every rule that the parts of a scenario break together.
@@ -43,6 +47,16 @@ pub(super) fn parts(scenario: &Parts<'_>, root: &Node, problems: &mut Problems) 
         let found =
             Diagnostic::error("no-drafter", "`sweep.k` has no effect: the scenario has no drafter").as_warning();
         report(found.hint("add a [drafters.<label>] table; until then only plain decoding is priced"), "sweep");
+    }
+    if scenario.is_measured
+        && (scenario.hardware.len() > 1 || scenario.targets.len() > 1 || scenario.tensor_parallel > 1)
+    {
+        let message =
+            "`verify_cost` was measured of one hardware, target and tensor_parallel, and the scenario has several";
+        report(
+            Diagnostic::error("conflict", message).hint("take one value of each, or leave the section out"),
+            "verify_cost",
+        );
     }
     for found in without(scenario) {
         report(found, "without");

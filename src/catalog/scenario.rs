@@ -12,11 +12,13 @@ use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
 use crate::catalog::uncertainty::uncertainty;
 use crate::catalog::values::{LARGEST_INTEGER, integer_axis, word};
+use crate::catalog::verify_cost::verify_cost;
 use crate::catalog::workloads::{together, workloads};
 use crate::diagnostic::Diagnostic;
 use crate::domain::axis::Axis;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::Engine;
+use crate::domain::model::Model;
 use crate::domain::scenario::{Scenario, SweepAxes};
 use crate::words::{Roofline, Term};
 
@@ -40,6 +42,7 @@ const KEYS: Keys = Keys {
         "workloads",
         "uncertainty",
         "measured",
+        "verify_cost",
     ],
     later: &["traffic", "slo"],
 };
@@ -58,17 +61,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let hardware = fields.required("hardware", |node, problems| {
         axis_of(node, problems, |node, problems| loader.device(node, problems), |device| device.id.clone())
     });
-    let targets = fields.required("target", |node, problems| {
-        axis_of(node, problems, |node, problems| loader.model(node, problems), |model| model.id.clone())
-    });
-    let quantization = fields.optional("quantization", quantization);
-    let targets = match (targets, &quantization) {
-        (Some(targets), Some(Some(with))) => {
-            let at = root.get("quantization").unwrap_or(root);
-            quantized(targets, with, at, fields.problems)
-        }
-        (targets, _) => targets,
-    };
+    let (targets, formats_read) = targets(&mut fields, root, loader);
     let engines = engines(&mut fields, loader);
     let roofline = fields.optional("roofline", word::<Roofline>);
     let tensor_parallel =
@@ -97,7 +90,10 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let simulating = fields.optional("simulate", simulate);
     let uncertainty = fields.optional("uncertainty", uncertainty);
     let measured = fields.optional("measured", measured);
+    let verify_cost = fields.optional("verify_cost", verify_cost);
     let parts = check::Parts {
+        is_measured: matches!(verify_cost, Some(Some(_))),
+        tensor_parallel: tensor_parallel.as_ref().and_then(Option::as_deref).map_or(1, <[u64]>::len),
         hardware: hardware.as_deref().unwrap_or_default(),
         targets: targets.as_deref().unwrap_or_default(),
         engines: engines.as_deref().unwrap_or_default(),
@@ -113,7 +109,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     };
     check::parts(&parts, root, problems);
     shared?;
-    quantization?;
+    formats_read?;
     let (simulate, seed) = simulating?.map_or((None, None), |(simulate, seed)| (Some(simulate), seed));
     Some(Scenario {
         name: name.to_owned(),
@@ -129,12 +125,29 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         spread: spread?.unwrap_or_default(),
         limits: limits?.unwrap_or_default(),
         memory: memory?.or_else(default_memory)?,
+        verify_cost: verify_cost?,
         measured: measured?.unwrap_or_default(),
         simulate,
         uncertainty: uncertainty?.unwrap_or_default(),
         without: without?.unwrap_or_default(),
         seed: seed.unwrap_or(DEFAULT_SEED),
     })
+}
+
+/// The targets in the formats that the scenario states, and whether those could be read.
+fn targets(fields: &mut Fields<'_, '_>, root: &Node, loader: &mut Loader<'_>) -> (Option<Vec<Model>>, Option<()>) {
+    let targets = fields.required("target", |node, problems| {
+        axis_of(node, problems, |node, problems| loader.model(node, problems), |model| model.id.clone())
+    });
+    let quantization = fields.optional("quantization", quantization);
+    let targets = match (targets, &quantization) {
+        (Some(targets), Some(Some(with))) => {
+            let at = root.get("quantization").unwrap_or(root);
+            quantized(targets, with, at, fields.problems)
+        }
+        (targets, _) => targets,
+    };
+    (targets, quantization.map(drop))
 }
 
 /// The engines that a scenario names, or the one it gets without naming any.

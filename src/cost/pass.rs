@@ -76,11 +76,22 @@ impl PassCost {
 
     fn at(self, pace: Pace) -> Self {
         match self.timing {
-            Timing::Added(terms) if pace != Pace::AS_PRICED => {
-                Self { timing: Timing::Added(terms.times(pace.get())), ..self }
-            }
+            Timing::Added(_) if pace != Pace::AS_PRICED => self.times(pace.get()),
             _ => self,
         }
+    }
+
+    /// All of its parts so many times as long.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let timing = match self.timing {
+            Timing::Overlapped(Roofed { compute, memory }) => {
+                Timing::Overlapped(Roofed { compute: compute * factor, memory: memory * factor })
+            }
+            Timing::Summed { compute, memory } => Timing::Summed { compute: compute * factor, memory: memory * factor },
+            Timing::Added(terms) => Timing::Added(terms.times(factor)),
+        };
+        Self { timing, network: self.network * factor, ..self }
     }
 
     /// With the engine's time beside the pass; an ideal pass has none.

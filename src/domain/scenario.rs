@@ -9,6 +9,7 @@ use crate::domain::measured::Measured;
 use crate::domain::model::{Model, Shape};
 use crate::domain::simulate::Simulate;
 use crate::domain::uncertainty::Uncertainty;
+use crate::domain::verify_cost::VerifyCost;
 use crate::domain::workload::Workload;
 use crate::words::{Roofline, Term};
 
@@ -43,6 +44,8 @@ pub struct Scenario {
     pub limits: Limits,
     /// How memory is handed out.
     pub memory: MemoryPolicy,
+    /// Verification passes that were measured, in place of prices.
+    pub verify_cost: Option<VerifyCost>,
     /// Points that were measured of it.
     pub measured: Vec<Measured>,
     /// What `simulate` runs.

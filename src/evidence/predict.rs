@@ -162,6 +162,7 @@ fn priced(
         without: method.without,
         limits: &Limits::default(),
         policy: None,
+        verify_cost: None,
         target: what.target,
         drafts: Some(Drafts { source: what.source, overlap: false, tree: None, proposing_share: None }),
     })?;

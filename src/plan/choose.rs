@@ -43,7 +43,7 @@ pub struct Choice {
 /// let policy = MemoryPolicy::new(Probability::new(0.9)?, Bytes::ZERO, MemoryPolicy::DEFAULT_BLOCK_TOKENS)?;
 /// let free = DraftSource::Constant { cost_ratio: CostRatio::FREE };
 /// let setup = Setup::new(&Deployment {
-///     device: &device, engine: &engine, roofline: Roofline::Aggregate, devices: 1, spread: Default::default(), limits: &Default::default(), without: &[], policy: Some(&policy),
+///     device: &device, engine: &engine, roofline: Roofline::Aggregate, devices: 1, spread: Default::default(), limits: &Default::default(), without: &[], policy: Some(&policy), verify_cost: None,
 ///     target: &target, drafts: Some(Drafts { source: &free, overlap: false, tree: None, proposing_share: None }),
 /// })?;
 /// let best = best_k(&setup, &Process::Iid { alpha: Probability::ONE }, 1.0, 2048.0, 8);

@@ -13,7 +13,7 @@ use crate::plan::capacity::{Capacity, capacity};
 use crate::plan::round::{Round, plain_step, round};
 use crate::plan::setup::Setup;
 use crate::units::Bytes;
-use crate::words::{OpName, Roofline, Term};
+use crate::words::{OpName, Roofline};
 
 /// A pass and its parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,15 +82,18 @@ impl Point {
         let step = plain_step(setup, sequences, cached);
         let layout = setup.layout(k, proposing_share);
         let target = |shape, served| apart(setup, setup.target, &setup.pricing, shape, served);
-        let token = setup.overheads.token * sequences;
         let mut plain = target(PassShape::decode(sequences, cached), setup.overheads.of_plain());
-        plain.cost = plain.cost.with(Term::Token, token);
+        // Where it was measured, as it was.
+        plain.cost = step;
         let width = layout.map_or(1.0, |layout| layout.verify_width);
+        let round = round(setup, &step, sequences, cached, k, proposing_share);
+        let mut verify = target(PassShape::verify(sequences, width, cached), setup.overheads.of_verify());
+        verify.cost = if layout.is_some() { round.verify } else { verify.cost };
         Self {
             plain,
             draft: layout.and_then(|layout| draft(setup, sequences, cached, layout)),
-            verify: target(PassShape::verify(sequences, width, cached), setup.overheads.of_verify()),
-            round: round(setup, &step, sequences, cached, k, proposing_share),
+            verify,
+            round,
             draft_passes: layout.map_or(0.0, |layout| layout.draft_passes),
             overheads: setup.overheads,
             rates: setup.pricing.rates,

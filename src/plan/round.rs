@@ -58,8 +58,29 @@ impl Round {
 /// time for a step.
 #[must_use]
 pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
-    let step = step(setup, PassShape::decode(batch, context), setup.overheads.of_plain());
-    step.with(Term::Token, setup.overheads.token * batch)
+    let priced = |context: f64| {
+        let step = step(setup, PassShape::decode(batch, context), setup.overheads.of_plain());
+        step.with(Term::Token, setup.overheads.token * batch)
+    };
+    as_measured(setup, (batch, 1.0, context), priced)
+}
+
+/// A pass as it was measured, if it was; its parts and what it is bound by are those of its price.
+///
+/// # Formula
+///
+/// ```text
+/// t(B, q, ctx) = measured(B, q) price(B, q, ctx) / price(B, q, measured ctx)
+/// ```
+fn as_measured(
+    setup: &Setup<'_>,
+    (batch, width, context): (f64, f64, f64),
+    priced: impl Fn(f64) -> PassCost,
+) -> PassCost {
+    let Some((table, measured)) = setup.verify_cost.and_then(|table| Some((table, table.at(batch, width)?))) else {
+        return priced(context);
+    };
+    priced(context).times(measured / priced(table.context()).seconds())
 }
 
 fn step(setup: &Setup<'_>, shape: PassShape, served: Served) -> PassCost {
@@ -115,7 +136,9 @@ pub fn round_of(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, l
         }
         _ => (Seconds::ZERO, None),
     };
-    let verify = step(setup, PassShape::verify(batch, verify_width, context), setup.overheads.of_verify());
+    let priced =
+        |context: f64| step(setup, PassShape::verify(batch, verify_width, context), setup.overheads.of_verify());
+    let verify = as_measured(setup, (batch, verify_width, context), priced);
     let hidden = if setup.overlap { verify.seconds() } else { Seconds::ZERO };
     Round {
         draft: if draft > hidden { draft - hidden } else { Seconds::ZERO },

@@ -62,6 +62,7 @@ impl<'s> Setting<'s> {
             limits: &self.scenario.limits,
             without: &self.scenario.without,
             policy: Some(&self.scenario.memory),
+            verify_cost: self.scenario.verify_cost.as_ref(),
             target: self.target,
             drafts: drafter.map(|drafter| Drafts {
                 source: &drafter.source,

@@ -17,6 +17,7 @@ use crate::domain::engine::Engine;
 use crate::domain::head::{NoHead, first_layers};
 use crate::domain::model::Model;
 use crate::domain::shape::TreeShape;
+use crate::domain::verify_cost::VerifyCost;
 use crate::units::{Bytes, Probability, Seconds};
 use crate::words::{Roofline, Term};
 
@@ -52,6 +53,8 @@ pub struct Deployment<'d, 'a> {
     pub limits: &'d Limits,
     /// How memory is handed out; none: nobody asks what fits, and the device need not say how much it has.
     pub policy: Option<&'d MemoryPolicy>,
+    /// Verification passes that were measured, in place of prices.
+    pub verify_cost: Option<&'a VerifyCost>,
     /// The target.
     pub target: &'a Model,
     /// What drafts; none: only plain decoding has a price.
@@ -76,6 +79,7 @@ pub struct Setup<'a> {
     pub(super) pricing: Pricing,
     pub(super) drafting: Option<DraftPricing<'a>>,
     pub(super) overheads: Overheads,
+    pub(super) verify_cost: Option<&'a VerifyCost>,
     uncaptured_layer: Option<Seconds>,
     without: Without,
     pub(super) overlap: bool,
@@ -172,6 +176,7 @@ impl<'a> Setup<'a> {
                 Form::Additive(_) => Overheads::of(basis.engine, basis.without),
                 Form::Aggregate | Form::PerOp => Overheads::NONE,
             },
+            verify_cost: deployment.verify_cost,
             uncaptured_layer: additive.and_then(|additive| Some(additive.uncaptured_layer.as_ref()?.value)),
             without,
             limits: deployment.limits.clone(),

@@ -10,14 +10,16 @@ use crate::domain::axis::{Axis, AxisValue, Described};
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
 use crate::domain::engine::Engine;
 use crate::domain::law::{Law, Pair};
+use crate::domain::measured::Measured;
 use crate::domain::scenario::Scenario;
 use crate::domain::shape::TreeShape;
 use crate::domain::simulate::{Laws, Simulate};
+use crate::domain::verify_cost::VerifyCost;
 use crate::domain::workload::Workload;
 use crate::report::engine;
 use crate::report::figures::{device, model};
 use crate::report::trust;
-use crate::units::Probability;
+use crate::units::{Probability, Seconds};
 use crate::words::Roofline;
 
 /// A file that was read.
@@ -64,6 +66,28 @@ pub fn general(command: &str, inputs: &[Input<'_>], options: &Value, trust: &[St
 #[must_use]
 pub fn bytes(manifest: &Value) -> Vec<u8> {
     format!("{manifest:#}\n").into_bytes()
+}
+
+fn verify_cost(of: &VerifyCost) -> Value {
+    let row = |row: &Vec<Seconds>| row.iter().map(|of| of.get()).collect::<Vec<_>>();
+    json!({
+        "batch": of.batches(),
+        "width": of.widths(),
+        "context": of.context(),
+        "seconds": of.seconds().iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+fn measured(of: &Measured) -> Value {
+    json!({
+        "drafter": of.drafter,
+        "k": of.k,
+        "batch": of.batch,
+        "context": of.context,
+        "tokens_per_pass": of.tokens_per_pass,
+        "measured": of.timed.what(),
+        "value": of.timed.number(),
+    })
 }
 
 fn input(input: &Input<'_>) -> Value {
@@ -151,6 +175,8 @@ fn resolved(scenario: &Scenario) -> Value {
             "reserve_bytes": scenario.memory.reserve().get(),
             "block_tokens": scenario.memory.block_tokens().get(),
         },
+        "verify_cost": scenario.verify_cost.as_ref().map(verify_cost),
+        "measured": scenario.measured.iter().map(measured).collect::<Vec<_>>(),
         "uncertainty": {
             "samples": scenario.uncertainty.samples,
             "acceptance": scenario.uncertainty.acceptance,

@@ -8,6 +8,7 @@ use crate::domain::engine::{Additive, Engine, Known};
 use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
 use crate::domain::shape::TreeShape;
+use crate::domain::verify_cost::VerifyCost;
 use crate::report::number::shortest;
 use crate::words::{DrafterKind, Status, Term};
 
@@ -29,6 +30,13 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
         }
     }
     lines.extend(without(&scenario.without));
+    lines.extend(scenario.verify_cost.as_ref().map(VerifyCost::line));
+    if !scenario.measured.is_empty() {
+        let count = scenario.measured.len();
+        lines.push(format!(
+            "[[measured]]: {count} points, which prices take no note of: `specplan calibrate` fits a profile to them"
+        ));
+    }
     let strictest = scenario.engines.iter().find(|engine| engine.additive().is_some()).or(scenario.engines.first());
     lines.extend(scenario.engines.iter().filter_map(note));
     lines.extend(strictest.into_iter().flat_map(|engine| scenario.drafters.iter().map(|one| drafter(one, engine))));

@@ -158,6 +158,7 @@ fn spread<'a>(
         limits,
         without: on.without,
         policy: Some(&policy),
+        verify_cost: None,
         target,
         drafts,
     })

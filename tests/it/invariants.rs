@@ -120,6 +120,7 @@ fn ideal_setup<'a>(device: &Device, target: &'a Model, source: &'a DraftSource) 
         limits: &Limits::default(),
         without: &[],
         policy: Some(&policy()),
+        verify_cost: None,
         target,
         drafts: Some(Drafts { source, tree: None, proposing_share: None, overlap: false }),
     })

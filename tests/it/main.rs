@@ -40,3 +40,4 @@ mod readme;
 mod simulate;
 mod tree;
 mod validate;
+mod verify_cost;

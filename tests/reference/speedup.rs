@@ -109,6 +109,7 @@ impl Models {
             limits: &Limits::default(),
             without: &[],
             policy: Some(policy),
+            verify_cost: None,
             target: &self.target,
             drafts: Some(Drafts { source: &self.draft, tree: None, proposing_share: None, overlap: false }),
         })
