@@ -6,5 +6,6 @@ pub mod predict;
 pub mod regime;
 pub mod regret;
 pub mod score;
+pub mod study;
 pub mod terms;
 pub mod validation;

@@ -18,6 +18,7 @@ pub mod pick;
 pub mod plan;
 pub mod sample;
 pub mod simulation;
+pub mod study;
 pub mod table;
 pub mod tree;
 pub mod trust;

@@ -39,3 +39,4 @@ mod readme;
 mod simulate;
 mod tree;
 mod validate;
+mod validation_study;
