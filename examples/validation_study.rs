@@ -21,6 +21,7 @@ use specplan::domain::measurement::Measurement;
 use specplan::evidence::study::findings::{study, variants};
 use specplan::evidence::study::folds::{Left, unseen};
 use specplan::evidence::study::subject::Subject;
+use specplan::evidence::study::variant::{checks, tried};
 use specplan::import::measurements::measurements;
 use specplan::report::study::{Studied, document, generated, with_generated};
 
@@ -79,6 +80,8 @@ fn tables() -> Result<String, String> {
     let subjects = subjects()?;
     let found = study(&subjects).map_err(|error| error.to_string())?;
     let by_target = unseen(&subjects, &found.design, Left::Target).map_err(|error| error.to_string())?.predictions;
-    let tried = variants(&subjects, &found).map_err(|error| error.to_string())?;
-    Ok(document(&Studied { subjects: &subjects, study: &found, by_target: &by_target, tried: &tried }))
+    let of = |list| variants(&subjects, &found, list).map_err(|error| error.to_string());
+    let (tried, checks) = (of(tried(&found.measured))?, of(checks(&found.measured))?);
+    let studied = Studied { subjects: &subjects, study: &found, by_target: &by_target, tried: &tried, checks: &checks };
+    Ok(document(&studied))
 }

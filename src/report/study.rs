@@ -29,12 +29,14 @@ pub struct Studied<'a> {
     pub by_target: &'a [Prediction],
     /// Other forms.
     pub tried: &'a [Tried],
+    /// Other priors and weights.
+    pub checks: &'a [Tried],
 }
 
 /// The whole generated part, without its markers.
 #[must_use]
 pub fn document(of: &Studied<'_>) -> String {
-    let Studied { subjects, study, by_target, tried } = *of;
+    let Studied { subjects, study, by_target, tried, checks } = *of;
     let parts = [
         goals::section(subjects, study),
         by_class(subjects, study),
@@ -45,7 +47,8 @@ pub fn document(of: &Studied<'_>) -> String {
         devices::section(subjects),
         constants::section(subjects, study),
         coverage::section(subjects, study),
-        variants::section(subjects, study, tried),
+        variants::forms(subjects, study, tried),
+        variants::priors(subjects, study, checks),
     ];
     parts.join("\n")
 }

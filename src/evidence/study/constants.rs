@@ -165,9 +165,17 @@ pub struct Parameter {
     pub scope: Scope,
     /// One standard deviation of it, on the scale of the constant.
     pub width: f64,
+    /// How far the middle of its prior is moved, on the same scale.
+    pub shift: f64,
 }
 
 impl Parameter {
+    /// What it adds, so many widths from the middle of its prior.
+    #[must_use]
+    pub fn adds(&self, widths: f64) -> f64 {
+        self.shift + self.width * widths
+    }
+
     /// Whether it has a part in the price of a subject.
     #[must_use]
     pub fn concerns(&self, subject: &Subject) -> bool {
@@ -193,11 +201,11 @@ pub(super) fn centre(of: Fitted, subject: &Subject) -> Option<f64> {
     prior(of).centre.or_else(stated)
 }
 
-/// The values that parameters give a subject: `scale(value) = scale(centre) + sum of width x`.
+/// The values that parameters give a subject: `scale(value) = scale(centre) + sum of (shift + width x)`.
 pub(super) fn values(subject: &Subject, parameters: &[Parameter], at: &[f64], held: Values) -> Values {
     Fitted::ALL.iter().fold(held, |values, &of| {
         let parts = parameters.iter().zip(at).filter(|(one, _)| one.of == of && one.concerns(subject));
-        let moved = parts.fold(None, |sum, (one, x)| Some(sum.unwrap_or(0.0) + one.width * x));
+        let moved = parts.fold(None, |sum, (one, x)| Some(sum.unwrap_or(0.0) + one.adds(*x)));
         match moved.zip(centre(of, subject)) {
             Some((moved, centre)) => {
                 let scale = prior(of).scale;

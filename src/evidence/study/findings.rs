@@ -7,7 +7,7 @@ use crate::evidence::study::folds::{Fold, Left, Unseen, measured, unseen, whole}
 use crate::evidence::study::interval::{Interval, from_others, stated};
 use crate::evidence::study::standing::{Comparison, Standing, compare, standing};
 use crate::evidence::study::subject::Subject;
-use crate::evidence::study::variant::{Measured, Variant, shipped, tried};
+use crate::evidence::study::variant::{Measured, Variant, shipped};
 use crate::words::{Fitted, Word};
 
 /// The shipped form, held against every source by fits that have not seen it.
@@ -77,12 +77,12 @@ impl Tried {
     }
 }
 
-/// Tries every other form.
+/// Tries other forms, or other priors.
 ///
 /// # Errors
 ///
 /// [`Unpriced`] of the first subject that has no price.
-pub fn variants(subjects: &[Subject], study: &Study) -> Result<Vec<Tried>, Unpriced> {
+pub fn variants(subjects: &[Subject], study: &Study, variants: Vec<Variant>) -> Result<Vec<Tried>, Unpriced> {
     let tried = |variant: Variant| {
         let predictions = unseen(subjects, &variant.design, Left::Source)?.predictions;
         let about = |of: &Subject| variant.about.is_none_or(|term| concerns(term, of));
@@ -90,7 +90,7 @@ pub fn variants(subjects: &[Subject], study: &Study) -> Result<Vec<Tried>, Unpri
         let (whole, _) = whole(subjects, &variant.design)?;
         Ok(Tried { variant, whole, predictions, comparison })
     };
-    self::tried(&study.measured).into_iter().map(tried).collect()
+    variants.into_iter().map(tried).collect()
 }
 
 /// Some rows with the three predictions that there are of them.

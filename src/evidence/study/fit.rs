@@ -15,6 +15,9 @@ pub struct Design {
     pub parameters: Vec<Parameter>,
     /// What is set otherwise than in the profile, and does not move.
     pub held: Values,
+    /// How little rows of a source with many of them count: each as its number to minus this. 0: every row counts the
+    /// same; 1: every source.
+    pub crowding: f64,
 }
 
 /// Deviation of a measured speedup from its prediction: a share, where nothing is wrong with either.
@@ -86,12 +89,11 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What each row counts: a source with n rows counts as much as sqrt(n), since rows of one source share what is wrong
-/// with it.
-fn shares(rows: &[&Row<'_>]) -> Vec<f64> {
+/// What each row counts.
+fn shares(rows: &[&Row<'_>], crowding: f64) -> Vec<f64> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     rows.iter().for_each(|row| *counts.entry(row.subject.source()).or_default() += 1);
-    rows.iter().map(|row| 1.0 / (counts[row.subject.source()] as f64).sqrt()).collect()
+    rows.iter().map(|row| (counts[row.subject.source()] as f64).powf(-crowding)).collect()
 }
 
 /// Fits the parameters to rows, from the middle of their priors on: how far each lies from there, in widths.
@@ -103,11 +105,11 @@ fn shares(rows: &[&Row<'_>]) -> Vec<f64> {
 /// step   (I + J' V J) d = -(x + J' V r),    V = w (nu + 1) / (nu + r^2),   halved until the sum falls
 /// ```
 ///
-/// x: distances from the priors in widths; w: 1 over the square root of the rows of the same source; nu = 4,
-/// noise = 5 %. Gauss-Newton with a Gaussian prior (Björck 1996, section 9.2), weights of the t law (Lange, Little and
+/// x: distances from the priors in widths; w = n^-crowding of the n rows of the same source, which share what is wrong
+/// with it; nu = 4, noise = 5 %. Gauss-Newton with a Gaussian prior (Björck 1996, section 9.2), weights of the t law (Lange, Little and
 /// Taylor 1989, section 3). Derivatives are differences.
 pub(super) fn fit(rows: &[&Row<'_>], design: &Design) -> Result<Vec<f64>, Unpriced> {
-    let task = Task { rows, shares: shares(rows), design };
+    let task = Task { rows, shares: shares(rows, design.crowding), design };
     let mut here = task.point(vec![0.0; design.parameters.len()])?;
     for _ in 0..STEPS {
         let step = task.step(&here)?;

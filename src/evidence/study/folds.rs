@@ -29,7 +29,7 @@ impl Fold {
             Scope::Family(_) => false,
         };
         let parts = design.parameters.iter().zip(&self.at).filter(|(one, _)| one.of == of && mine(&one.scope));
-        let moved = parts.fold(None, |sum, (one, x)| Some(sum.unwrap_or(0.0) + one.width * x))?;
+        let moved = parts.fold(None, |sum, (one, x)| Some(sum.unwrap_or(0.0) + one.adds(*x)))?;
         let prior = prior(of);
         Some(prior.scale.back(prior.scale.of(prior.centre?) + moved))
     }

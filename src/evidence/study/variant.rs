@@ -40,20 +40,24 @@ pub const SHARED: [Fitted; 7] = [
 /// How far engines lie from what they share, on the scale of logarithms: within a factor of 2.7 in nineteen of twenty.
 const BETWEEN_ENGINES: f64 = 0.5;
 
+/// A source with n rows counts as much as the square root of n.
+const CROWDING: f64 = 0.5;
+
 /// A constant that all share, as wide as its prior.
 fn of_all(of: Fitted) -> Parameter {
-    Parameter { of, scope: Scope::All, width: prior(of).width }
+    Parameter { of, scope: Scope::All, width: prior(of).width, shift: 0.0 }
 }
 
 /// The shipped form: three constants of each engine, drawn towards what engines share, and constants of all.
 #[must_use]
 pub fn shipped(measured: &Measured) -> Design {
     let own = |of: Fitted| {
-        let of_engine = move |id: &String| Parameter { of, scope: Scope::Engine(id.clone()), width: BETWEEN_ENGINES };
+        let of_engine =
+            move |id: &String| Parameter { of, scope: Scope::Engine(id.clone()), width: BETWEEN_ENGINES, shift: 0.0 };
         std::iter::once(of_all(of)).chain(measured.engines.iter().map(of_engine))
     };
     let parameters = OF_ENGINES.into_iter().flat_map(own).chain(SHARED.into_iter().map(of_all)).collect();
-    Design { parameters, held: Values::AS_STATED }
+    Design { parameters, held: Values::AS_STATED, crowding: CROWDING }
 }
 
 /// Every other form that is tried.
@@ -66,7 +70,7 @@ pub fn tried(measured: &Measured) -> Vec<Variant> {
     };
     let less = |name, keep: &dyn Fn(&Parameter) -> bool, held: Values, about: Option<Fitted>| {
         let parameters = base.parameters.iter().filter(|one| keep(one)).cloned().collect();
-        Variant { name, design: Design { parameters, held }, about }
+        Variant { name, design: Design { parameters, held, ..base }, about }
     };
     let rho = Fitted::RoutingIndependence;
     let without_rho = |of: &Parameter| of.of != rho;
@@ -90,17 +94,43 @@ pub fn tried(measured: &Measured) -> Vec<Variant> {
         more("rounds for each device and draft passes of trees", &[Fitted::FurtherDevice, Fitted::TreePass]),
         more("part of the prefill overlaps with decoding", &[Fitted::PrefillShare]),
         efficiencies(measured, &base),
+    ]
+}
+
+/// The shipped form with other priors and weights: what of the study hangs on these.
+#[must_use]
+pub fn checks(measured: &Measured) -> Vec<Variant> {
+    let base = shipped(measured);
+    vec![
         widths("priors half as wide", &base, 0.5),
         widths("priors twice as wide", &base, 2.0),
+        crowded("every row counts the same", &base, 0.0),
+        crowded("every source counts the same", &base, 1.0),
         widths("nothing fitted: the middle of every prior", &base, 1e-9),
+        widths("nothing fitted, engine times a third", &moved(&base, 1.0 / 3.0), 1e-9),
+        widths("fitted from engine times a third", &moved(&base, 1.0 / 3.0), 1.0),
+        widths("nothing fitted, engine times threefold", &moved(&base, 3.0), 1e-9),
+        widths("fitted from engine times threefold", &moved(&base, 3.0), 1.0),
     ]
+}
+
+/// The same with the middles of the priors of engine times so many times as long.
+fn moved(base: &Design, times: f64) -> Design {
+    let mut design = base.clone();
+    let shared = design.parameters.iter_mut().filter(|one| one.scope == Scope::All && OF_ENGINES.contains(&one.of));
+    shared.for_each(|one| one.shift = times.ln());
+    design
+}
+
+fn crowded(name: &'static str, base: &Design, crowding: f64) -> Variant {
+    Variant { name, design: Design { crowding, ..base.clone() }, about: None }
 }
 
 fn efficiencies(measured: &Measured, base: &Design) -> Variant {
     let of_family = |name: &String| {
         [Fitted::Bandwidth, Fitted::Compute].map(|of| {
             let scope = Scope::Family(name.clone());
-            Parameter { of, scope, width: prior(of).width }
+            Parameter { of, scope, width: prior(of).width, shift: 0.0 }
         })
     };
     let added = measured.families.iter().flat_map(of_family);

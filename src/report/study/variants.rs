@@ -9,48 +9,47 @@ use crate::report::study::scores::hundredths;
 use crate::report::study::{of, table};
 use crate::report::validation::percent;
 
+/// Columns that forms and priors share.
+const HEAD: [&str; 9] =
+    ["form", "dense", "moe", "other", "all", "mean of sources", "losses called", "gains called off", "regret"];
+
 /// Every form by what it says of sources that it has not seen.
-pub(super) fn section(subjects: &[Subject], study: &Study, tried: &[Tried]) -> String {
-    let head = [
-        "form",
-        "dense",
-        "moe",
-        "other",
-        "all",
-        "mean of sources",
-        "losses",
-        "called off",
-        "regret",
-        "sources nearer, farther",
-        "pays",
-        "fitted to all",
-    ];
-    let itself = compare(subjects, &study.unseen.predictions, &study.unseen.predictions, |_| true);
-    let first = row(subjects, "as shipped", &study.unseen.predictions, &itself, "");
+pub(super) fn forms(subjects: &[Subject], study: &Study, tried: &[Tried]) -> String {
+    let head = [&HEAD[..], &["sources nearer, farther", "pays", "fitted to all"]].concat();
     let others = tried.iter().map(|one| {
-        let word = if one.comparison.pays() { "yes" } else { "no" };
-        let mut cells = row(subjects, one.variant.name, &one.predictions, &one.comparison, word);
+        let Comparison { nearer, farther, .. } = one.comparison;
+        let pays = if one.comparison.pays() { "**yes**" } else { "no" };
         let added = one.added(&study.design).into_iter();
-        let words: Vec<String> = added.map(|(of, value)| format!("{of} {}", number(of, value))).collect();
-        cells.push(words.join(", "));
-        cells
+        let added: Vec<String> = added.map(|(of, value)| format!("{of} {}", number(of, value))).collect();
+        let more = [format!("{nearer}, {farther}"), pays.to_owned(), added.join(", ")];
+        row(subjects, one.variant.name, &one.predictions, &one.comparison).into_iter().chain(more).collect()
     });
-    let first = [first, vec![String::new()]].concat();
+    let first = as_shipped(subjects, study).into_iter().chain([const { String::new() }; 3]).collect();
     let rows: Vec<Vec<String>> = std::iter::once(first).chain(others).collect();
-    table("Forms that were tried", &head, &rows)
-        + "\nMedian / 90 % of each class, every source left out in turn. `mean of sources`: of the mean of |ln(predicted / measured)| of \
-           each. `nearer, farther`: sources whose rows that the\nchange is about come nearer, or go farther off. It pays if the \
-           mean of sources falls by half a point, 90 % of all rows do not go farther off,\nand two sources at least come nearer, \
-           and more than go farther. Times in microseconds.\n"
+    table("Forms that were tried", &head, &rows) + FORMS_NOTE
 }
 
-fn row(
-    subjects: &[Subject],
-    name: &str,
-    predictions: &[Prediction],
-    comparison: &Comparison,
-    verdict: &str,
-) -> Vec<String> {
+const FORMS_NOTE: &str = "
+Median / 90 % of each class, every source left out in turn. `mean of sources`: of the mean of |ln(predicted / measured)| of
+each. `nearer, farther`: sources whose rows that the change is about come nearer, or go farther off. It pays if the mean of
+sources falls by half a point, 90 % of all rows do not go farther off, and two sources at least come nearer, and more than go
+farther. Times in microseconds.
+";
+
+/// The shipped form by what it says with other priors and weights.
+pub(super) fn priors(subjects: &[Subject], study: &Study, checks: &[Tried]) -> String {
+    let others = checks.iter().map(|one| row(subjects, one.variant.name, &one.predictions, &one.comparison));
+    let rows: Vec<Vec<String>> = std::iter::once(as_shipped(subjects, study)).chain(others).collect();
+    let head = [&["priors and weights"], &HEAD[1..]].concat();
+    table("What hangs on priors and weights", &head, &rows)
+}
+
+fn as_shipped(subjects: &[Subject], study: &Study) -> Vec<String> {
+    let itself = compare(subjects, &study.unseen.predictions, &study.unseen.predictions, |_| true);
+    row(subjects, "as above", &study.unseen.predictions, &itself)
+}
+
+fn row(subjects: &[Subject], name: &str, predictions: &[Prediction], comparison: &Comparison) -> Vec<String> {
     let both = |class: &str| {
         let found = standing(subjects, predictions, |of| class == "all" || of.class().as_str() == class);
         found.map_or_else(
@@ -70,7 +69,5 @@ fn row(
         sides.map_or_else(String::new, |sides| of(sides.losses_called, sides.losses)),
         sides.map_or_else(String::new, |sides| of(sides.gains_called_off, sides.gains)),
         all.and_then(|all| all.regret).map_or_else(|| "-".to_owned(), |regret| hundredths(regret.mean)),
-        if verdict.is_empty() { String::new() } else { format!("{}, {}", comparison.nearer, comparison.farther) },
-        verdict.to_owned(),
     ]
 }
