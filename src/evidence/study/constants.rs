@@ -189,7 +189,7 @@ impl Parameter {
 }
 
 /// The middle of a constant's prior for a subject.
-pub(super) fn centre(of: Fitted, subject: &Subject) -> Option<f64> {
+fn centre(of: Fitted, subject: &Subject) -> Option<f64> {
     let stated = || {
         let known = subject.engine.additive()?.efficiencies(subject.device.family.as_deref()?)?;
         match of {
@@ -201,19 +201,38 @@ pub(super) fn centre(of: Fitted, subject: &Subject) -> Option<f64> {
     prior(of).centre.or_else(stated)
 }
 
-/// The values that parameters give a subject: `scale(value) = scale(centre) + sum of (shift + width x)`.
-pub(super) fn values(subject: &Subject, parameters: &[Parameter], at: &[f64], held: Values) -> Values {
-    Fitted::ALL.iter().fold(held, |values, &of| {
-        let parts = parameters.iter().zip(at).filter(|(one, _)| one.of == of && one.concerns(subject));
-        let moved = parts.fold(None, |sum, (one, x)| Some(sum.unwrap_or(0.0) + one.adds(*x)));
-        match moved.zip(centre(of, subject)) {
-            Some((moved, centre)) => {
-                let scale = prior(of).scale;
-                values.with(of, scale.back(scale.of(centre) + moved))
-            }
-            None => values,
-        }
-    })
+/// A constant of one subject, with the parameters that move it.
+#[derive(Clone, Debug)]
+pub(super) struct Moved {
+    of: Fitted,
+    /// The middle of its prior, on its scale.
+    centre: f64,
+    /// Which parameters concern the subject.
+    pub(super) by: Vec<usize>,
+}
+
+impl Moved {
+    /// Every constant of a subject that parameters move; none has a middle that is not known.
+    pub(super) fn all(subject: &Subject, parameters: &[Parameter]) -> Vec<Self> {
+        let moved = |of: Fitted| {
+            let is_moving = |at: &usize| parameters.get(*at).is_some_and(|one| one.of == of && one.concerns(subject));
+            let by: Vec<usize> = (0..parameters.len()).filter(is_moving).collect();
+            let centre = prior(of).scale.of(centre(of, subject)?);
+            (!by.is_empty()).then_some(Self { of, centre, by })
+        };
+        Fitted::ALL.iter().copied().filter_map(moved).collect()
+    }
+
+    /// Whether it changes what passes cost.
+    pub(super) const fn changes_passes(&self) -> bool {
+        changes_passes(self.of)
+    }
+
+    /// Sets it: `scale(value) = scale(centre) + sum of (shift + width x)`.
+    pub(super) fn set(&self, values: Values, parameters: &[Parameter], at: &[f64]) -> Values {
+        let adds = |&index: &usize| Some(parameters.get(index)?.adds(*at.get(index)?));
+        values.with(self.of, prior(self.of).scale.back(self.centre + self.by.iter().filter_map(adds).sum::<f64>()))
+    }
 }
 
 #[cfg(test)]

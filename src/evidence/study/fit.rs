@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 
 use crate::evidence::predict::{Prediction, Unpriced};
-use crate::evidence::study::constants::{Parameter, Values, changes_passes, values};
+use crate::evidence::study::constants::{Moved, Parameter, Values};
 use crate::evidence::study::subject::{Passes, Subject};
 
 /// What is fitted: parameters, and constants that are held.
@@ -33,11 +33,11 @@ const HALVINGS: i32 = 12;
 /// For derivatives, in widths.
 const DIFFERENCE: f64 = 1e-5;
 
-/// A subject made ready: which parameters concern it, and its passes where none of them changes these.
+/// A subject made ready: which of its constants move, and its passes where none of these changes them.
 #[derive(Clone, Debug)]
 pub(super) struct Row<'a> {
     pub(super) subject: &'a Subject,
-    concerned: Vec<usize>,
+    moved: Vec<Moved>,
     passes: Option<Passes>,
 }
 
@@ -46,11 +46,10 @@ impl<'a> Row<'a> {
     ///
     /// [`Unpriced`] names what is missing.
     pub(super) fn new(subject: &'a Subject, design: &Design) -> Result<Self, Unpriced> {
-        let all = &design.parameters;
-        let concerned: Vec<usize> = (0..all.len()).filter(|&at| all[at].concerns(subject)).collect();
-        let fixed = !concerned.iter().any(|&at| changes_passes(all[at].of));
+        let moved = Moved::all(subject, &design.parameters);
+        let fixed = !moved.iter().any(Moved::changes_passes);
         let passes = if fixed { Some(subject.passes(&design.held)?) } else { None };
-        Ok(Self { subject, concerned, passes })
+        Ok(Self { subject, moved, passes })
     }
 
     fn passes(&self, values: &Values) -> Result<Passes, Unpriced> {
@@ -58,7 +57,7 @@ impl<'a> Row<'a> {
     }
 
     fn values(&self, design: &Design, at: &[f64]) -> Values {
-        values(self.subject, &design.parameters, at, design.held)
+        self.moved.iter().fold(design.held, |values, one| one.set(values, &design.parameters, at))
     }
 
     pub(super) fn predicted(&self, design: &Design, at: &[f64]) -> Result<Prediction, Unpriced> {
@@ -73,17 +72,19 @@ impl<'a> Row<'a> {
 
     /// That with its derivatives by the parameters that concern it.
     fn slopes(&self, design: &Design, at: &[f64], passes: Passes) -> Result<(f64, Vec<(usize, f64)>), Unpriced> {
-        let off = self.off(&self.subject.predicted(&passes, &self.values(design, at)));
-        let mut moved = at.to_vec();
-        let mut slopes = Vec::with_capacity(self.concerned.len());
-        for &index in &self.concerned {
-            moved[index] = at[index] + DIFFERENCE;
-            let there = self.values(design, &moved);
-            moved[index] = at[index];
-            let changed = changes_passes(design.parameters[index].of);
-            let passes = if changed { self.passes(&there)? } else { passes };
-            let shifted = self.off(&self.subject.predicted(&passes, &there));
-            slopes.push((index, (shifted - off) / DIFFERENCE));
+        let here = self.values(design, at);
+        let off = self.off(&self.subject.predicted(&passes, &here));
+        let mut there = at.to_vec();
+        let mut slopes = Vec::new();
+        for one in &self.moved {
+            for &index in &one.by {
+                there[index] = at[index] + DIFFERENCE;
+                let values = one.set(here, &design.parameters, &there);
+                there[index] = at[index];
+                let passes = if one.changes_passes() { self.passes(&values)? } else { passes };
+                let shifted = self.off(&self.subject.predicted(&passes, &values));
+                slopes.push((index, (shifted - off) / DIFFERENCE));
+            }
         }
         Ok((off, slopes))
     }
