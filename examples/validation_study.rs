@@ -18,7 +18,7 @@ use specplan::catalog::builtin::MEASUREMENTS;
 use specplan::catalog::lookup::SearchPath;
 use specplan::catalog::shelf::Shelf;
 use specplan::domain::measurement::Measurement;
-use specplan::evidence::study::findings::{study, variants};
+use specplan::evidence::study::findings::{others, study, variants};
 use specplan::evidence::study::folds::{Left, unseen};
 use specplan::evidence::study::subject::Subject;
 use specplan::evidence::study::variant::{checks, tried};
@@ -58,10 +58,9 @@ fn run(arguments: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Every built-in measurement that can be priced, with what it names.
-fn subjects() -> Result<Vec<Subject>, String> {
-    let search = SearchPath::default();
-    let mut shelf = Shelf::new(&search);
+/// Every measurement that can be priced, with what it names.
+fn subjects(text: &str, search: &SearchPath) -> Result<Vec<Subject>, String> {
+    let mut shelf = Shelf::new(search);
     let mut named = |measured: Measurement| {
         Ok::<Subject, String>(Subject {
             device: shelf.device(&measured.hardware)?,
@@ -71,17 +70,38 @@ fn subjects() -> Result<Vec<Subject>, String> {
             measured,
         })
     };
-    let lines = measurements(MEASUREMENTS).map_err(|error| error.to_string())?;
-    let all = lines.into_iter().map(|line| named(line.read?)).collect::<Result<Vec<Subject>, String>>()?;
+    let lines = measurements(text).map_err(|error| error.to_string())?;
+    let all = lines.into_iter().filter_map(|line| line.read.ok());
+    let all = all.map(named).collect::<Result<Vec<Subject>, String>>()?;
     Ok(all.into_iter().filter(|of| of.shipped().is_ok()).collect())
 }
 
+/// Reports by those who made measurements that are fitted: qwen38mtp (30, 73) and thc1006 (57).
+const OF_SOURCES: [&str; 3] = ["report-30-", "report-57-", "report-73-"];
+
+/// The public reports of `docs/reports.md`, but for those by authors of a source.
+fn reports() -> Result<Vec<Subject>, String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/reports");
+    let path = format!("{folder}.csv");
+    let text = read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let mut all = subjects(&text, &SearchPath::new(Some(folder.into())))?;
+    all.retain(|of| !OF_SOURCES.iter().any(|report| of.measured.id.starts_with(report)));
+    Ok(all)
+}
+
 fn tables() -> Result<String, String> {
-    let subjects = subjects()?;
+    let subjects = subjects(MEASUREMENTS, &SearchPath::default())?;
     let found = study(&subjects).map_err(|error| error.to_string())?;
     let by_target = unseen(&subjects, &found.design, Left::Target).map_err(|error| error.to_string())?.predictions;
     let of = |list| variants(&subjects, &found, list).map_err(|error| error.to_string());
     let (tried, checks) = (of(tried(&found.measured))?, of(checks(&found.measured))?);
-    let studied = Studied { subjects: &subjects, study: &found, by_target: &by_target, tried: &tried, checks: &checks };
-    Ok(document(&studied))
+    let reports = others(&reports()?, &found, &tried).map_err(|error| error.to_string())?;
+    Ok(document(&Studied {
+        subjects: &subjects,
+        study: &found,
+        by_target: &by_target,
+        tried: &tried,
+        checks: &checks,
+        reports: &reports,
+    }))
 }

@@ -4,13 +4,14 @@ mod constants;
 mod coverage;
 mod devices;
 mod goals;
+mod others;
 mod scores;
 mod variants;
 
 pub use scores::by_class;
 
 use crate::evidence::predict::Prediction;
-use crate::evidence::study::findings::{Study, Tried};
+use crate::evidence::study::findings::{Others, Study, Tried};
 use crate::evidence::study::subject::Subject;
 
 /// Where the generated part begins in a document.
@@ -31,12 +32,14 @@ pub struct Studied<'a> {
     pub tried: &'a [Tried],
     /// Other priors and weights.
     pub checks: &'a [Tried],
+    /// Public reports, which are no part of it.
+    pub reports: &'a Others,
 }
 
 /// The whole generated part, without its markers.
 #[must_use]
 pub fn document(of: &Studied<'_>) -> String {
-    let Studied { subjects, study, by_target, tried, checks } = *of;
+    let Studied { subjects, study, by_target, tried, checks, reports } = *of;
     let parts = [
         goals::section(subjects, study),
         by_class(subjects, study),
@@ -49,6 +52,7 @@ pub fn document(of: &Studied<'_>) -> String {
         coverage::section(subjects, study),
         variants::forms(subjects, study, tried),
         variants::priors(subjects, study, checks),
+        others::section(reports),
     ];
     parts.join("\n")
 }
@@ -69,6 +73,15 @@ pub fn generated(document: &str) -> Option<&str> {
 }
 
 /// A document with another generated part; none where the markers are missing.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::study::with_generated;
+/// let document = "before\n<!-- study -->\nold\n<!-- end -->\nafter";
+/// let renewed = "before\n<!-- study -->\nnew\n<!-- end -->\nafter";
+/// assert_eq!(with_generated(document, "new\n").as_deref(), Some(renewed));
+/// ```
 #[must_use]
 pub fn with_generated(document: &str, part: &str) -> Option<String> {
     let old = generated(document)?;

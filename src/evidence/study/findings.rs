@@ -3,7 +3,7 @@
 use crate::evidence::predict::{Prediction, Unpriced};
 use crate::evidence::study::constants::concerns;
 use crate::evidence::study::fit::Design;
-use crate::evidence::study::folds::{Fold, Left, Unseen, measured, unseen, whole};
+use crate::evidence::study::folds::{Fold, Left, Unseen, measured, predicted, unseen, whole};
 use crate::evidence::study::interval::{Interval, from_others, stated};
 use crate::evidence::study::standing::{Comparison, Standing, compare, standing};
 use crate::evidence::study::subject::Subject;
@@ -91,6 +91,36 @@ pub fn variants(subjects: &[Subject], study: &Study, variants: Vec<Variant>) -> 
         Ok(Tried { variant, whole, predictions, comparison })
     };
     variants.into_iter().map(tried).collect()
+}
+
+/// Predictions of rows that no fit has seen, by the constants that made them.
+#[derive(Clone, Debug)]
+pub struct Others {
+    /// The rows: of engines that the study has constants for.
+    pub subjects: Vec<Subject>,
+    /// With the constants of the engine profiles.
+    pub shipped: Vec<Prediction>,
+    /// With the shipped form fitted to all rows of the study.
+    pub fitted: Vec<Prediction>,
+    /// With each other form, so fitted, by its name.
+    pub tried: Vec<(&'static str, Vec<Prediction>)>,
+}
+
+/// Predicts rows that are not part of the study; those of engines that it has not measured are left out.
+///
+/// # Errors
+///
+/// [`Unpriced`] of the first subject that has no price.
+pub fn others(subjects: &[Subject], study: &Study, tried: &[Tried]) -> Result<Others, Unpriced> {
+    let is_known = |of: &&Subject| study.measured.engines.contains(&of.engine.id);
+    let subjects: Vec<Subject> = subjects.iter().filter(is_known).cloned().collect();
+    let of = |one: &Tried| Ok((one.variant.name, predicted(&subjects, &one.variant.design, &one.whole)?));
+    Ok(Others {
+        shipped: subjects.iter().map(Subject::shipped).collect::<Result<_, _>>()?,
+        fitted: predicted(&subjects, &study.design, &study.whole)?,
+        tried: tried.iter().map(of).collect::<Result<_, Unpriced>>()?,
+        subjects,
+    })
 }
 
 /// Some rows with the three predictions that there are of them.

@@ -117,6 +117,15 @@ pub fn whole(subjects: &[Subject], design: &Design) -> Result<(Fold, Vec<Predict
     Ok((fold, predictions))
 }
 
+/// What a fit says of subjects.
+///
+/// # Errors
+///
+/// [`Unpriced`] of the first subject that has no price.
+pub fn predicted(subjects: &[Subject], design: &Design, fold: &Fold) -> Result<Vec<Prediction>, Unpriced> {
+    subjects.iter().map(|of| Row::new(of, design)?.predicted(design, &fold.at)).collect()
+}
+
 /// What may be fitted to, whatever order it came in.
 fn in_order<'r, 'a>(rows: &'r [Row<'a>]) -> Vec<&'r Row<'a>> {
     let mut kept: Vec<&Row<'_>> = rows.iter().filter(|row| !row.subject.measured.is_excluded()).collect();

@@ -104,16 +104,41 @@ struct Residual<'a> {
     size: f64,
 }
 
-/// The size below which [`LEVEL`] of the weight lies.
-fn quantile(mut of: Vec<&Residual<'_>>) -> Option<f64> {
-    of.sort_by(|a, b| a.size.total_cmp(&b.size));
+/// The size below which [`LEVEL`] of the weight lies, a row weighing one over the square root of its source's rows.
+fn quantile(of: Vec<&Residual<'_>>) -> Option<f64> {
     let rows = |source: &str| of.iter().filter(|one| one.subject.source() == source).count() as f64;
-    let weights: Vec<f64> = of.iter().map(|one| 1.0 / rows(one.subject.source()).sqrt()).collect();
-    let due = LEVEL * weights.iter().sum::<f64>();
+    weighted(of.iter().map(|one| (one.size, 1.0 / rows(one.subject.source()).sqrt())).collect())
+}
+
+/// The least size that [`LEVEL`] of the weight does not exceed; none of no size.
+fn weighted(mut sizes: Vec<(f64, f64)>) -> Option<f64> {
+    sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let due = LEVEL * sizes.iter().map(|(_, weight)| weight).sum::<f64>();
     let mut below = 0.0;
-    let reached = weights.iter().position(|weight| {
+    let reached = sizes.iter().find(|(_, weight)| {
         below += weight;
         below >= due
     });
-    Some(of.get(reached?)?.size)
+    reached.map(|(size, _)| *size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: nine of ten even weights reach the ninth size; a weight of 91 at the smallest of 100 reaches it alone.
+    #[test]
+    fn nine_tenths_of_the_weight_lie_within() {
+        let even: Vec<(f64, f64)> = (1..=10).rev().map(|size| (f64::from(size), 1.0)).collect();
+        assert_eq!(weighted(even), Some(9.0));
+        assert_eq!(weighted(vec![(5.0, 9.0), (1.0, 91.0)]), Some(1.0));
+        assert_eq!(weighted(Vec::new()), None);
+    }
+
+    #[test]
+    fn an_interval_holds_its_ends() {
+        let of = Interval { low: 0.5, high: 2.0 };
+        assert!(of.holds(1.0, 2.0) && of.holds(4.0, 2.0) && !of.holds(4.1, 2.0) && !of.holds(0.9, 2.0));
+        assert!((of.width() - 4.0).abs() < 1e-12);
+    }
 }

@@ -111,3 +111,19 @@ fn pairs(subjects: &[Subject], predictions: &[Prediction], keep: impl Fn(&Subjec
     let kept = subjects.iter().zip(predictions).filter(|(of, _)| !of.measured.is_excluded() && keep(of));
     kept.map(|(of, found)| Pair { measured: of.measured.speedup, predicted: found.speedup }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half a point over sources, ends that stay, two witnesses, more for than against: each alone is not enough.
+    #[test]
+    fn what_pays_has_to_pay_in_every_respect() {
+        let sound = Comparison { mean: 0.09, before: 0.10, nearer: 3, farther: 1, keeps_ends: true };
+        assert!(sound.pays());
+        assert!(!Comparison { mean: 0.097, ..sound }.pays());
+        assert!(!Comparison { keeps_ends: false, ..sound }.pays());
+        assert!(!Comparison { nearer: 1, farther: 0, ..sound }.pays());
+        assert!(!Comparison { farther: 3, ..sound }.pays());
+    }
+}
