@@ -61,7 +61,7 @@ fn run(arguments: &[&str]) -> Result<(), String> {
 /// Every measurement that can be priced, with what it names.
 fn subjects(text: &str, search: &SearchPath) -> Result<Vec<Subject>, String> {
     let mut shelf = Shelf::new(search);
-    let mut named = |measured: Measurement| {
+    let named = |measured: Measurement| {
         Ok::<Subject, String>(Subject {
             device: shelf.device(&measured.hardware)?,
             target: shelf.model(&measured.target)?,
