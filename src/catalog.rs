@@ -6,6 +6,7 @@ pub mod load;
 pub mod lookup;
 pub mod method;
 pub mod names;
+pub mod shelf;
 
 mod acceptance;
 mod calibration;

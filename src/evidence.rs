@@ -13,5 +13,6 @@ pub mod regret;
 pub mod repeated;
 pub mod sample;
 pub mod score;
+pub mod study;
 pub mod terms;
 pub mod validation;

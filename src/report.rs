@@ -20,6 +20,7 @@ pub mod plan;
 pub mod profile_file;
 pub mod sample;
 pub mod simulation;
+pub mod study;
 pub mod table;
 pub mod tree;
 pub mod trust;

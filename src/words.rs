@@ -54,11 +54,13 @@ macro_rules! words {
 }
 
 mod estimated;
+mod fitted;
 mod measured;
 mod observed;
 mod output;
 
 pub use estimated::Estimated;
+pub use fitted::Fitted;
 pub use measured::{Class, MeasuredDrafter, Policy};
 pub use observed::{Printout, Reading, Trap};
 pub use output::{Apart, ColorChoice, Emit, FileForm, Format, ScheduleForm, Side};

@@ -1,6 +1,5 @@
 //! `specplan validate`: measured speedups against predicted ones.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::catalog::builtin;
 use crate::catalog::edit::Assignment;
-use crate::catalog::load::{Entry, entry};
-use crate::catalog::lookup::{SearchPath, is_id};
+use crate::catalog::lookup::SearchPath;
 use crate::catalog::method::{Settings, settings};
 use crate::cli::args::validate::ValidateArgs;
+use crate::catalog::shelf::Shelf;
 use crate::cli::error::Error;
 use crate::cli::files::read_text;
 use crate::cli::forms::Forms;
@@ -19,8 +18,6 @@ use crate::cli::opening::catalog_folder;
 use crate::cli::publish::publish;
 use crate::cli::terminal;
 use crate::diagnostic::{Diagnostic, Place, Source};
-use crate::domain::device::Device;
-use crate::domain::engine::Engine;
 use crate::domain::measurement::Measurement;
 use crate::domain::model::Model;
 use crate::evidence::predict::{Method, Named, Prediction, class, predict};
@@ -29,7 +26,7 @@ use crate::import::measurements::{Line, measurements};
 use crate::report::manifest::{Input, general};
 use crate::report::table::{self, Style};
 use crate::report::{chart, trust, validation};
-use crate::words::{Class, Format, Kind};
+use crate::words::{Class, Format};
 
 /// The name of the built-in measurements, which heads the names of result files.
 const PUBLISHED: &str = "published";
@@ -42,8 +39,8 @@ pub(super) fn validate(args: &ValidateArgs) -> Result<(), Error> {
     let settings = settings(&search, &changes).map_err(Error::Input)?;
     let (name, text) = open(args.measurements.as_deref())?;
     let lines = measurements(&text).map_err(|error| not_measurements(&name, &text, &error.to_string()))?;
-    let mut shelf = Shelf { search: &search, settings: &settings, found: HashMap::new() };
-    let rows: Vec<Row> = lines.into_iter().map(|line| shelf.row(line)).collect();
+    let mut pricer = Pricer { shelf: Shelf::new(&search), settings: &settings };
+    let rows: Vec<Row> = lines.into_iter().map(|line| pricer.row(line)).collect();
     let found = score(&rows);
     let output = Output { args, name: &name, rows: &rows, found: &found, settings: &settings, text: &text };
     let results = forms.open(&args.output.out, &name, "validate", args.quiet)?;
@@ -75,53 +72,13 @@ fn not_measurements(name: &str, text: &str, reason: &str) -> Error {
     Error::Input(vec![found.hint("a CSV with columns by name; specplan validate --help lists them")])
 }
 
-/// What measurements name, each looked up once.
-struct Shelf<'s> {
-    search: &'s SearchPath,
+/// Prices lines.
+struct Pricer<'s> {
+    shelf: Shelf<'s>,
     settings: &'s Settings,
-    found: HashMap<(Kind, String), Result<Entry, String>>,
 }
 
-impl Shelf<'_> {
-    fn entry(&mut self, kind: Kind, id: &str) -> Result<&Entry, String> {
-        if !is_id(id) {
-            return Err(format!("\"{id}\" is no id"));
-        }
-        let search = self.search;
-        let look_up = || {
-            let mistakes = |mistakes: Vec<Diagnostic>| {
-                mistakes.first().map_or_else(|| "cannot be read".to_owned(), |one| one.message.clone())
-            };
-            entry(search, kind, id).map(|(entry, _)| entry).map_err(mistakes)
-        };
-        let found = self.found.entry((kind, id.to_owned())).or_insert_with(look_up);
-        found.as_ref().map_err(Clone::clone)
-    }
-
-    fn device(&mut self, id: &str) -> Result<Device, String> {
-        match self.entry(Kind::Hardware, id)? {
-            Entry::Device(device) => Ok((**device).clone()),
-            _ => Err(format!("`{id}` is no hardware")),
-        }
-    }
-
-    fn model(&mut self, id: &str) -> Result<Model, String> {
-        match self.entry(Kind::Models, id)? {
-            Entry::Model(model) => Ok((**model).clone()),
-            _ => Err(format!("`{id}` is no model")),
-        }
-    }
-
-    fn engine(&mut self, id: &str) -> Result<Engine, String> {
-        if let Some(engine) = &self.settings.engine {
-            return Ok(engine.clone());
-        }
-        match self.entry(Kind::Engines, id)? {
-            Entry::Engine(engine) => Ok((**engine).clone()),
-            _ => Err(format!("`{id}` is no engine")),
-        }
-    }
-
+impl Pricer<'_> {
     fn row(&mut self, line: Line) -> Row {
         let Line { id, source, read } = line;
         match read {
@@ -134,7 +91,7 @@ impl Shelf<'_> {
     }
 
     fn priced(&mut self, measured: &Measurement) -> (Option<Class>, Result<Prediction, String>) {
-        let target = match self.model(&measured.target) {
+        let target = match self.shelf.model(&measured.target) {
             Ok(target) => target,
             Err(reason) => return (None, Err(reason)),
         };
@@ -142,9 +99,12 @@ impl Shelf<'_> {
     }
 
     fn predicted(&mut self, measured: &Measurement, target: &Model) -> Result<Prediction, String> {
-        let device = self.device(&measured.hardware)?;
-        let engine = self.engine(&measured.engine)?;
-        let drafter = measured.drafter.as_ref().map(|id| self.model(id)).transpose()?;
+        let device = self.shelf.device(&measured.hardware)?;
+        let engine = match &self.settings.engine {
+            Some(engine) => engine.clone(),
+            None => self.shelf.engine(&measured.engine)?,
+        };
+        let drafter = measured.drafter.as_ref().map(|id| self.shelf.model(id)).transpose()?;
         let named = Named { device: &device, target, drafter: drafter.as_ref(), engine: &engine };
         let method = Method { roofline: self.settings.roofline, without: &self.settings.without };
         predict(measured, named, method).map_err(|error| error.to_string())

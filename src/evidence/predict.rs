@@ -49,6 +49,17 @@ pub struct Prediction {
     pub base_step: Seconds,
     /// The round.
     pub round: Seconds,
+    /// The prefill of one prompt, where throughput of closed-loop traffic was measured.
+    pub prefill: Option<Prefill>,
+}
+
+/// The prefill of one prompt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prefill {
+    /// On the target.
+    pub target: Seconds,
+    /// On the drafter, beside it.
+    pub drafter: Seconds,
 }
 
 /// Why there is no prediction.
@@ -170,15 +181,9 @@ fn priced(
     let layout = layout(measured, &setup);
     let round = round_of(&setup, &plain, measured.batch, measured.context, layout).seconds(measured.tokens_per_pass);
     let base_step = plain.seconds();
-    let tokens = measured.tokens_per_pass;
-    let speedup = match measured.closed_loop {
-        None => speedup(tokens, base_step, round),
-        Some(requests) => {
-            let drafter_prefills = measured.drafter_kind != MeasuredDrafter::Medusa;
-            closed_loop(&setup, drafter_prefills, measured.batch, tokens, (base_step, round), requests)
-        }
-    };
-    Ok(Prediction { speedup, base_step, round })
+    let prefill = measured.closed_loop.map(|requests| prefill(&setup, measured.drafter_kind, requests));
+    let times = Times { base_step, round, prefill };
+    Ok(Prediction { speedup: ratio(measured, times), base_step, round, prefill })
 }
 
 fn source_by_totals(source: DraftSource) -> Result<DraftSource, Unpriced> {
@@ -210,8 +215,12 @@ fn with_weights(model: &Model, bytes: f64) -> Model {
     Model { formats: model.formats.with_weight_bytes(bytes), ..model.clone() }
 }
 
-/// What drafts: by name, or derived from the target.
-fn source(measured: &Measurement, target: &Model, named: Option<&Model>) -> Result<DraftSource, Unpriced> {
+/// What drafts in a measurement: by name, or derived from the target.
+///
+/// # Errors
+///
+/// [`Unpriced`] names what is missing.
+pub fn source(measured: &Measurement, target: &Model, named: Option<&Model>) -> Result<DraftSource, Unpriced> {
     let bytes = measured.drafter_weight_bytes;
     let head = match measured.drafter_kind {
         MeasuredDrafter::Ngram => return Ok(DraftSource::Ngram),
@@ -241,25 +250,38 @@ fn source(measured: &Measurement, target: &Model, named: Option<&Model>) -> Resu
     Ok(DraftSource::Head(HeadSource::Named(Box::new(with_weights(&model, bytes)))))
 }
 
-/// The ratio of throughputs of closed-loop traffic, prefill included.
-fn closed_loop(
-    setup: &Setup<'_>,
-    drafter_prefills: bool,
-    batch: f64,
-    tokens: f64,
-    (plain, round): (Seconds, Seconds),
-    requests: ClosedLoop,
-) -> f64 {
+/// What a speedup is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Times {
+    /// The plain step.
+    pub(super) base_step: Seconds,
+    /// The round.
+    pub(super) round: Seconds,
+    /// The prefill of one prompt, in closed-loop traffic.
+    pub(super) prefill: Option<Prefill>,
+}
+
+/// Speculative over plain: of decode alone, or of the throughputs of closed-loop traffic, prefill included.
+pub(super) fn ratio(measured: &Measurement, times: Times) -> f64 {
+    let (tokens, batch) = (measured.tokens_per_pass, measured.batch);
+    match measured.closed_loop.zip(times.prefill) {
+        None => speedup(tokens, times.base_step, times.round),
+        Some((requests, prefill)) => {
+            let plainly = times.base_step * requests.output + prefill.target * batch;
+            let speculating = times.round * (requests.output / tokens) + (prefill.target + prefill.drafter) * batch;
+            plainly / speculating
+        }
+    }
+}
+
+fn prefill(setup: &Setup<'_>, kind: MeasuredDrafter, requests: ClosedLoop) -> Prefill {
     let shape = PassShape::prefill(1.0, requests.prompt, 0.0);
-    let on_target = pass(setup.target(), setup.pricing(), shape).seconds();
-    let on_drafter = match setup.drafting() {
+    let drafter = match setup.drafting() {
         // Medusa heads keep no cache, and a capped cache is the target's own.
-        Some(DraftPricing::Passes { model, pricing, budget: None }) if drafter_prefills => {
+        Some(DraftPricing::Passes { model, pricing, budget: None }) if kind != MeasuredDrafter::Medusa => {
             pass(model, pricing, shape).seconds()
         }
         _ => Seconds::ZERO,
     };
-    let plainly = plain * requests.output + on_target * batch;
-    let speculating = round * (requests.output / tokens) + (on_target + on_drafter) * batch;
-    plainly / speculating
+    Prefill { target: pass(setup.target(), setup.pricing(), shape).seconds(), drafter }
 }

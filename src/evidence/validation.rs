@@ -82,7 +82,7 @@ impl Priced<'_> {
 }
 
 /// Bands of batch: their names and largest batches.
-const BANDS: [(&str, f64); 4] = [("1", 1.0), ("2 to 16", 16.0), ("17 to 64", 64.0), ("above 64", f64::INFINITY)];
+pub const BANDS: [(&str, f64); 4] = [("1", 1.0), ("2 to 16", 16.0), ("17 to 64", 64.0), ("above 64", f64::INFINITY)];
 
 /// Scores every row.
 #[must_use]
@@ -123,7 +123,9 @@ fn breakdowns(rows: &[Priced<'_>]) -> Vec<Breakdown> {
     ]
 }
 
-fn band(batch: f64) -> &'static str {
+/// The name of the band that a batch lies in.
+#[must_use]
+pub fn band(batch: f64) -> &'static str {
     BANDS.iter().find(|(_, largest)| batch <= *largest).map_or("", |(name, _)| name)
 }
 

@@ -40,7 +40,8 @@ pub fn percent(share: f64) -> String {
     format!("{} %", shortest((share * 1000.0).round() / 10.0))
 }
 
-fn signed(share: f64) -> String {
+/// The same with its sign.
+pub(super) fn signed(share: f64) -> String {
     let text = percent(share);
     match text.as_str() {
         "0 %" | "-0 %" => "0 %".to_owned(),

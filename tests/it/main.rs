@@ -40,4 +40,5 @@ mod readme;
 mod simulate;
 mod tree;
 mod validate;
+mod validation_study;
 mod verify_cost;
