@@ -35,6 +35,7 @@ const CONSTANTS: Keys = Keys::all(&[
     "t_all_reduce",
     "eta_link",
     "accepted_per_proposed",
+    "t_round_device",
     "t_tree",
     "t_token",
     "plain_pace",
@@ -135,6 +136,7 @@ fn additive(root: &Node, fields: &mut Fields<'_, '_>) -> Option<Additive> {
         let all_reduce = fields.required("t_all_reduce", time);
         let link = fields.required("eta_link", share);
         let accepted_per_proposed = fields.required("accepted_per_proposed", share);
+        let device = fields.optional("t_round_device", time);
         let tree = fields.optional("t_tree", time);
         let token = fields.optional("t_token", time);
         let plain_pace = fields.optional("plain_pace", pace);
@@ -154,6 +156,7 @@ fn additive(root: &Node, fields: &mut Fields<'_, '_>) -> Option<Additive> {
             all_reduce: all_reduce?,
             link: link?,
             accepted_per_proposed: accepted_per_proposed?,
+            device: device?,
             tree: tree?,
             token: token?,
             plain_pace: plain_pace?,

@@ -282,6 +282,8 @@ pub struct Overheads {
     pub round: Seconds,
     /// For each sequence of a speculative round.
     pub sequence: Seconds,
+    /// For each speculative round and each device beyond the first.
+    pub device: Seconds,
     /// For each draft pass of a tree, on top.
     pub tree: Seconds,
     /// For each emitted token of each sequence, drafts or not.
@@ -299,6 +301,7 @@ impl Overheads {
         draft: Seconds::ZERO,
         round: Seconds::ZERO,
         sequence: Seconds::ZERO,
+        device: Seconds::ZERO,
         tree: Seconds::ZERO,
         token: Seconds::ZERO,
         plain_pace: Pace::AS_PRICED,
@@ -316,6 +319,7 @@ impl Overheads {
             draft: without.unless(Term::Draft, additive.draft.value),
             round: without.unless(Term::Round, additive.round.value),
             sequence: without.unless(Term::Sequence, additive.sequence.value),
+            device: without.unless(Term::Round, time(&additive.device)),
             tree: without.unless(Term::Draft, time(&additive.tree)),
             token: without.unless(Term::Token, time(&additive.token)),
             plain_pace: pace(&additive.plain_pace),
@@ -342,9 +346,9 @@ impl Overheads {
         Served { pace: self.round_pace, term: Term::Draft, time: self.draft + tree }
     }
 
-    /// What a round of `batch` sequences costs only because it speculates: `t_round + batch t_sequence`.
+    /// What a round of `batch` sequences costs on `devices` devices only because it speculates: `t_round + (devices - 1) t_round_device + batch t_sequence`.
     #[must_use]
-    pub fn of_round(&self, batch: f64) -> Seconds {
-        self.round + self.sequence * batch
+    pub fn of_round(&self, batch: f64, devices: u64) -> Seconds {
+        self.round + self.device * (devices.max(1) - 1) as f64 + self.sequence * batch
     }
 }

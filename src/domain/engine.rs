@@ -73,6 +73,8 @@ pub struct Additive {
     /// Of what n-gram and suffix drafters propose, the share that is accepted, where a scenario does not
     /// say which share of the sequences proposes.
     pub accepted_per_proposed: Constant<Efficiency>,
+    /// Time for each speculative round and each device of the replica beyond the first.
+    pub device: Option<Constant<Seconds>>,
     /// Time for each draft pass of a tree, on top of `draft`.
     pub tree: Option<Constant<Seconds>>,
     /// Time for each emitted token of each sequence, drafts or not: what serving adds to every token.

@@ -228,6 +228,7 @@ fn without_ranges(additive: &Additive, family: &str) -> Additive {
     all.all_reduce = held(&all.all_reduce);
     all.link = held(&all.link);
     all.accepted_per_proposed = held(&all.accepted_per_proposed);
+    all.device = all.device.as_ref().map(held);
     all.layer_floor = all.layer_floor.as_ref().map(held);
     all.uncaptured_layer = all.uncaptured_layer.as_ref().map(held);
     all.quantised = all.quantised.take().map(|mut quantised| {

@@ -95,7 +95,8 @@ fn slots<'a>(additive: &'a mut Additive, family: &str) -> Vec<(&'static str, Slo
         ("eta_link", Slot::Share(&mut additive.link)),
         ("accepted_per_proposed", Slot::Share(&mut additive.accepted_per_proposed)),
     ];
-    let Additive { tree, token, plain_pace, round_pace, .. } = additive;
+    let Additive { device, tree, token, plain_pace, round_pace, .. } = additive;
+    all.extend(device.as_mut().map(|device| ("t_round_device", Slot::Time(device))));
     all.extend(tree.as_mut().map(|tree| ("t_tree", Slot::Time(tree))));
     all.extend(token.as_mut().map(|token| ("t_token", Slot::Time(token))));
     all.extend(plain_pace.as_mut().map(|pace| ("plain_pace", Slot::Pace(pace))));

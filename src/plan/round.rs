@@ -94,7 +94,7 @@ fn step(setup: &Setup<'_>, shape: PassShape, served: Served) -> PassCost {
 /// # Formula
 ///
 /// ```text
-/// t_round = passes (pace t_D(B, width) + t_draft) + pace t_T(B, q) + t_step + t_round + B t_sequence + B tokens t_token
+/// t_round = passes (pace t_D(B, width) + t_draft) + pace t_T(B, q) + t_step + t_round + (devices - 1) t_round_device + B t_sequence + B tokens t_token
 /// ```
 ///
 /// Leviathan et al. 2023 (arXiv 2211.17192), section 3.3, with the verification pass priced at its
@@ -145,7 +145,7 @@ pub fn round_of(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, l
         draft_bound,
         verify_width,
         verify,
-        fixed: setup.overheads.of_round(batch),
+        fixed: setup.overheads.of_round(batch, setup.devices()),
         token: setup.overheads.token * batch,
     }
 }

@@ -35,6 +35,7 @@ impl Input {
                 "t_draft" => "the engine's time for a draft pass",
                 "t_round" => "the engine's time for a round",
                 "t_sequence" => "the engine's time for each sequence of a round",
+                "t_round_device" => "the engine's time for each further device of a round",
                 "t_tree" => "the engine's time for a draft pass of a tree",
                 "t_token" => "what serving adds to each token",
                 "plain_pace" => "how long plain passes take over their price",

@@ -37,7 +37,7 @@ words!(
         TreePass = "t_draft_tree",
         /// Tried: what a draft pass on several devices takes beyond that on one.
         SharedPass = "t_draft_shared",
-        /// Tried: what a round takes for each device beyond the first.
+        /// What a round takes for each device beyond the first.
         FurtherDevice = "t_round_device",
         /// Tried: the share of prefill that decoding waits for in closed-loop traffic.
         PrefillShare = "prefill_share",

@@ -102,6 +102,7 @@ impl Figures {
             all_reduce: time(self.all_reduce),
             link: share(self.eta_link),
             accepted_per_proposed: share(0.4),
+            device: None,
             tree: None,
             token: None,
             plain_pace: None,

@@ -27,7 +27,7 @@ pub struct Measured {
 /// Constants that each engine has for itself.
 pub const OF_ENGINES: [Fitted; 3] = [Fitted::Step, Fitted::Draft, Fitted::Round];
 /// Constants that all engines share, or that only one kind of engine has.
-pub const SHARED: [Fitted; 7] = [
+pub const SHARED: [Fitted; 8] = [
     Fitted::MoeLayer,
     Fitted::RoutingIndependence,
     Fitted::AllReduce,
@@ -35,6 +35,7 @@ pub const SHARED: [Fitted; 7] = [
     Fitted::LayerFloor,
     Fitted::QuantisedCompute,
     Fitted::QuantisedBandwidth,
+    Fitted::FurtherDevice,
 ];
 
 /// How far engines lie from what they share, on the scale of logarithms: within a factor of 2.7 in nineteen of twenty.
@@ -74,24 +75,18 @@ pub fn tried(measured: &Measured) -> Vec<Variant> {
     };
     let rho = Fitted::RoutingIndependence;
     let without_rho = |of: &Parameter| of.of != rho;
-    let power = |name| {
-        let mut variant = less(name, &without_rho, base.held, Some(rho));
-        variant.design.parameters.push(of_all(Fitted::RoutingPower));
-        variant
-    };
-    let mut power_and_device = power("the same, and rounds take longer for each device");
-    power_and_device.design.parameters.push(of_all(Fitted::FurtherDevice));
+    let mut power = less("distinct tokens of a sequence as a power of its width", &without_rho, base.held, Some(rho));
+    power.design.parameters.push(of_all(Fitted::RoutingPower));
+    let device = Fitted::FurtherDevice;
     vec![
         less("one profile for all engines", &|of| !matches!(of.scope, Scope::Engine(_)), base.held, None),
         less("routing independence 1", &without_rho, base.held.with(rho, 1.0), Some(rho)),
-        power("distinct tokens of a sequence as a power of its width"),
-        power_and_device,
+        power,
         more("a time for each sequence of a round", &[Fitted::Sequence]),
         more("KV cache read at a bandwidth of its own", &[Fitted::KvBandwidth]),
         more("draft passes of trees take longer", &[Fitted::TreePass]),
         more("draft passes on several devices take longer", &[Fitted::SharedPass]),
-        more("rounds take longer for each device", &[Fitted::FurtherDevice]),
-        more("rounds for each device and draft passes of trees", &[Fitted::FurtherDevice, Fitted::TreePass]),
+        less("rounds on several devices take as long as on one", &|of| of.of != device, base.held, Some(device)),
         more("part of the prefill overlaps with decoding", &[Fitted::PrefillShare]),
         efficiencies(measured, &base),
     ]
