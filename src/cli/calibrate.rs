@@ -239,7 +239,10 @@ impl Output<'_> {
             .map(|(device, target)| of(device, target))
             .into_iter()
             .collect();
-        lines.push("elsewhere, with other hardware, targets or kinds of drafters, the profile is as good as nobody's: calibrate there".to_owned());
+        lines.push(
+            "of other hardware, targets and kinds of drafters the profile knows nothing: calibrate there too"
+                .to_owned(),
+        );
         lines
     }
 

@@ -113,6 +113,21 @@ fn its_errors_are_those_of_the_built_in_measurements() {
     assert!(founding.stdout.contains("median error 22.7 %") && readme.contains("is 23 % off in the median"));
 }
 
+/// The points of its example, and what is fitted to them.
+#[test]
+fn its_calibration_is_what_the_command_prints() {
+    let folder = folder();
+    let readme = readme();
+    write(folder.path().join("points.csv"), blocks(&readme, "csv")[0]).unwrap();
+    let calibrate =
+        ["calibrate", "--scenario", "llama-8b-drafters", "--measurements", "points.csv", "--profile", "mine.toml"];
+    let ran = run_well(folder.path(), &[&calibrate[..], &["--load", "p50=12,p95=64", "--write", "none"]].concat());
+    let block = block_of(&readme, "Constants");
+    assert!(ran.stdout.contains(block.trim_end()), "{}", ran.stdout);
+    let plan = ["plan", "--scenario", "llama-8b-drafters", "--engine", "./mine.toml", "--load", "p50=12,p95=64"];
+    run_well(folder.path(), &[&plan[..], &["--write", "none"]].concat());
+}
+
 #[test]
 fn its_engine_prices() {
     let folder = folder();
