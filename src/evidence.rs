@@ -11,6 +11,7 @@ pub mod profile;
 pub mod regime;
 pub mod regret;
 pub mod repeated;
+mod ridge;
 pub mod sample;
 pub mod score;
 pub mod study;

@@ -172,7 +172,7 @@ words!(
         Round = "round",
         /// The engine's time for each sequence of a round.
         Sequence = "sequence",
-        /// The engine's time for each emitted token of each sequence.
+        /// The engine's time for each token that a step or round emits of a sequence.
         Token = "token",
     }
 );

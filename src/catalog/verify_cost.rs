@@ -7,6 +7,10 @@ use crate::diagnostic::Diagnostic;
 use crate::domain::verify_cost::VerifyCost;
 use crate::units::Seconds;
 
+/// Shorter times, and longer ones, are in another unit.
+const LEAST: f64 = 2e-5;
+const MOST: f64 = 5.0;
+
 /// Reads the section.
 pub(super) fn verify_cost(node: &Node, problems: &mut Problems) -> Option<VerifyCost> {
     let mut fields = Fields::open(node, &Keys::all(&["batch", "width", "context", "seconds", "source"]), problems)?;
@@ -14,9 +18,7 @@ pub(super) fn verify_cost(node: &Node, problems: &mut Problems) -> Option<Verify
     let widths = fields.required("width", numbers);
     let context = fields.required("context", |node, problems| integer(node, problems, 0, LARGEST_INTEGER));
     let seconds = fields.required("seconds", |node, problems| {
-        let row = |node: &Node, problems: &mut Problems| {
-            one_or_many(node, problems, |node, problems| quantity::<Seconds>(node, problems, f64::MIN_POSITIVE))
-        };
+        let row = |node: &Node, problems: &mut Problems| one_or_many(node, problems, time);
         lists(node, problems, "a list of times for each batch", row)
     });
     let source = fields.optional("source", text);
@@ -29,6 +31,16 @@ pub(super) fn verify_cost(node: &Node, problems: &mut Problems) -> Option<Verify
             problems.report(found.hint(hint))
         }
     }
+}
+
+/// A time that a verification can take; another is in another unit.
+fn time(node: &Node, problems: &mut Problems) -> Option<Seconds> {
+    let time = quantity::<Seconds>(node, problems, 0.0)?;
+    if (LEAST..=MOST).contains(&time.get()) {
+        return Some(time);
+    }
+    let found = Diagnostic::error("out-of-range", format!("`{}`: no verification takes {time}", node.path));
+    problems.report(found.at(&node.place).hint("a bare number is in seconds; write \"8.1 ms\""))
 }
 
 fn numbers(node: &Node, problems: &mut Problems) -> Option<Vec<f64>> {

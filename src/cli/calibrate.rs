@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::catalog::load::Loaded;
-use crate::catalog::lookup::is_id;
+use crate::catalog::lookup::{SearchPath, is_id};
 use crate::cli::args::calibrate::CalibrateArgs;
 use crate::cli::error::Error;
-use crate::cli::files::{Results, read_text, replace};
+use crate::cli::files::{Results, may_replace, read_text, replace};
 use crate::cli::forms::Forms;
-use crate::cli::opening::{inputs, no_grid, open_with};
+use crate::cli::opening::{catalog_folder, inputs, no_grid, open_with};
 use crate::cli::publish::{Published, publish};
 use crate::cli::terminal;
 use crate::diagnostic::{Diagnostic, Place, Source, visible};
@@ -21,17 +21,19 @@ use crate::evidence::fitted::{Asked, Fitted, NoCalibration, fitted};
 use crate::evidence::next::Planned;
 use crate::import::points::{self, NoPoints, Points, points};
 use crate::plan::setting::Setting;
-use crate::report::calibration::{csv, document, reasons, text};
+use crate::report::calibration::{csv, document, text};
 use crate::report::chart::calibration::chart;
 use crate::report::manifest::{Input, manifest};
 use crate::report::profile_file;
 use crate::report::table::{self, Style};
 use crate::report::trust;
 use crate::sweep::grid::GridError;
-use crate::words::Format;
+use crate::words::{Format, Kind};
 
 /// Batches that are looked at for the next measurement, at most.
 const MOST_BATCHES: usize = 24;
+/// Points that an error names, at most.
+const MOST_TOLD: usize = 8;
 /// Contexts and draft lengths, at most.
 const MOST_OTHERS: usize = 8;
 
@@ -51,8 +53,12 @@ pub(super) fn calibrate(args: &CalibrateArgs) -> Result<(), Error> {
     let profile = profile_file::text(&found.engine).ok_or_else(|| Error::Internal("an ideal profile".to_owned()))?;
     let results = forms.open(&args.output.out, &scenario.name, "calibrate", args.common.quiet)?;
     let output = Output { args, scenario, found: &found, manifest: described(args, &loaded, &texts) };
-    // The profile is the result: it comes first.
-    replace(&args.profile, profile.as_bytes(), |there| there.starts_with(profile_file::HEAD))?;
+    may_replace(&args.profile, profile_file::is_ours)?;
+    let published = match results {
+        Some(results) => Some(output.files(results, &forms)?),
+        None => None,
+    };
+    replace(&args.profile, profile.as_bytes(), profile_file::is_ours)?;
     if !args.common.quiet {
         terminal::note(&visible(&format!(
             "wrote {}; price with it: --engine {}",
@@ -60,10 +66,6 @@ pub(super) fn calibrate(args: &CalibrateArgs) -> Result<(), Error> {
             as_path(&args.profile)
         )));
     }
-    let published = match results {
-        Some(results) => Some(output.files(results, &forms)?),
-        None => None,
-    };
     let shown = output.show();
     if let Some(published) = published.filter(|_| !args.common.quiet) {
         published.tell();
@@ -134,10 +136,16 @@ fn take(args: &CalibrateArgs, setting: &Setting<'_>) -> Result<Taken, Error> {
         ("engine", setting.engine.origin().to_owned()),
         ("tensor_parallel", setting.tensor_parallel.to_string()),
     ];
+    let search = SearchPath::new(catalog_folder(args.common.catalog.as_deref())?);
+    // A name that the catalog knows as another model is another deployment; one that it does not know may be anything.
+    let is_target = |name: &str| {
+        let meant = search.meant_by(name, &[Kind::Models]);
+        meant.is_empty() || meant.iter().any(|of| of.id == setting.target.id)
+    };
     for path in &args.measurements {
         let text = read_text(path)?;
         let name = path.file_name().map_or_else(|| "stdin".to_owned(), |name| visible(&name.to_string_lossy()));
-        let asked = points::Asked { name: &name, k: args.k, only: only.clone() };
+        let asked = points::Asked { name: &name, k: args.k, only: only.clone(), is_target: &is_target };
         let Points { points: read, refused, unread } =
             points(&text, &asked).map_err(|error| no_points(path, &text, &error))?;
         taken.points.extend(read);
@@ -167,10 +175,13 @@ fn not_fitted(error: NoCalibration, loaded: &Loaded, before: &[(String, String)]
         NoCalibration::Setup(error) => no_grid(&GridError::Setups(vec![error]), loaded),
         NoCalibration::NoPoint(refused) => {
             let all = [before.to_vec(), refused].concat();
-            let listed = reasons(&all, Style::Plain).unwrap_or_default();
-            let found =
-                Diagnostic::error("no-points", format!("not one point can be used\n{}", visible_lines(&listed)));
-            Error::Input(vec![found.hint("specplan calibrate --help says what a point needs")])
+            let hint = "specplan calibrate --help says what a point needs";
+            Error::Input(each("no-points", "not one point can be used", hint, &all))
+        }
+        NoCalibration::Unlike { ref points, .. } => {
+            let hint = "look at the units, and at hardware, number formats, tensor_parallel and engine of the scenario; a batch that does not \
+                        decode together, or a rate of one sequence, looks like this too";
+            Error::Input(each("other-deployment", &error.to_string(), hint, points))
         }
         NoCalibration::Profile(error) => {
             let found = Diagnostic::error("no-profile", error.to_string()).at(loaded.place(&["engine"]));
@@ -180,8 +191,11 @@ fn not_fitted(error: NoCalibration, loaded: &Loaded, before: &[(String, String)]
     }
 }
 
-fn visible_lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+/// What is wrong with all points, and with each of the first of them.
+fn each(code: &'static str, message: &str, hint: &str, points: &[(String, String)]) -> Vec<Diagnostic> {
+    let of = |(label, reason): &(String, String)| Diagnostic::error(code, visible(&format!("{label}: {reason}")));
+    let whole = Diagnostic::error(code, message.to_owned()).hint(hint);
+    points.iter().take(MOST_TOLD).map(of).chain([whole]).collect()
 }
 
 /// Where the deployment is meant to run: as asked, else over the scenario's axes.
@@ -212,7 +226,7 @@ fn described(args: &CalibrateArgs, loaded: &Loaded, texts: &[(String, String)]) 
     all.extend(texts.iter().map(|(name, text)| Input { kind: "measurements", id: name, text }));
     let options = json!({
         "k": args.k,
-        "side": args.side.as_str(),
+        "side": args.side.map(|side| side.as_str()),
         "load": args.load.map(|load| load.named().into_iter().collect::<std::collections::BTreeMap<_, _>>()),
     });
     manifest("calibrate", &loaded.scenario, &all, &options)

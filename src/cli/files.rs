@@ -330,12 +330,27 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
+/// Refuses a file that is there and whose text has to stay.
+///
+/// # Errors
+///
+/// [`Error::Usage`] that names it.
+pub fn may_replace(path: &Path, may_go: impl Fn(&str) -> bool) -> Result<(), Error> {
+    let is_there = path.symlink_metadata().is_ok();
+    match read_text(path) {
+        Ok(there) if may_go(&there) => Ok(()),
+        _ if !is_there => Ok(()),
+        _ => Err(Error::Usage(format!("{}: there already; name another file", path.display()))),
+    }
+}
+
 /// Writes a file as a whole; of one that is there only where its text may go.
 ///
 /// # Errors
 ///
 /// As [`create`], and [`Error::Usage`] if what is there has to stay.
 pub fn replace(path: &Path, bytes: &[u8], may_go: impl Fn(&str) -> bool) -> Result<(), Error> {
+    may_replace(path, &may_go)?;
     match read_text(path) {
         Ok(there) if may_go(&there) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -286,7 +286,7 @@ pub struct Overheads {
     pub device: Seconds,
     /// For each draft pass of a tree, on top.
     pub tree: Seconds,
-    /// For each emitted token of each sequence, drafts or not.
+    /// For each token that a step or round emits of a sequence.
     pub token: Seconds,
     /// How long plain passes take, over their price.
     pub plain_pace: Pace,

@@ -77,7 +77,7 @@ pub struct Additive {
     pub device: Option<Constant<Seconds>>,
     /// Time for each draft pass of a tree, on top of `draft`.
     pub tree: Option<Constant<Seconds>>,
-    /// Time for each emitted token of each sequence, drafts or not: what serving adds to every token.
+    /// Time for each token that a step or round emits of a sequence, whatever the batch: what serving adds to every token.
     pub token: Option<Constant<Seconds>>,
     /// How long plain passes take over their price.
     pub plain_pace: Option<Constant<Pace>>,

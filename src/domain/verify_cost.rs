@@ -22,6 +22,9 @@ pub enum NotVerifyCost {
     /// No plain step.
     #[error("width begins at 1: that is the plain step, and measured verifications do not go beside a priced one")]
     NoPlainStep,
+    /// Wider is shorter.
+    #[error("wider verifications take less time than narrower ones, by more than noise")]
+    Falling,
     /// Not a number for each batch and width.
     #[error("{batches} batches and {widths} widths have {batches} rows of {widths} times")]
     Shape {
@@ -31,6 +34,9 @@ pub enum NotVerifyCost {
         widths: usize,
     },
 }
+
+/// How much shorter a wider verification may have been measured.
+const NOISE: f64 = 0.95;
 
 impl VerifyCost {
     /// A table: `seconds[i][j]` of `batches[i]` sequences that verify `widths[j]` tokens each, after `context` cached ones.
@@ -57,6 +63,10 @@ impl VerifyCost {
         }
         if seconds.len() != batches.len() || seconds.iter().any(|row| row.len() != widths.len()) {
             return Err(NotVerifyCost::Shape { batches: batches.len(), widths: widths.len() });
+        }
+        let falls = |row: &Vec<Seconds>| row.windows(2).any(|pair| pair[1].get() < NOISE * pair[0].get());
+        if seconds.iter().any(falls) {
+            return Err(NotVerifyCost::Falling);
         }
         Ok(Self { batches, widths, seconds, context, source })
     }
@@ -111,6 +121,15 @@ impl VerifyCost {
         &self.seconds
     }
 
+    /// Seconds of a pass, or of the widest that was measured of a batch that was, with its width: what is wider takes no less.
+    ///
+    /// None outside the batches that were measured.
+    #[must_use]
+    pub fn up_to(&self, batch: f64, width: f64) -> Option<(f64, Seconds)> {
+        let within = self.widths.last().map_or(width, |widest| width.min(*widest));
+        Some((within, self.at(batch, within)?))
+    }
+
     /// The context that it was measured at.
     #[must_use]
     pub const fn context(&self) -> f64 {
@@ -126,7 +145,8 @@ impl VerifyCost {
             [] => String::new(),
         };
         format!(
-            "plain steps and verifications at batch {} and width {} as measured at context {} ({}); elsewhere as priced",
+            "plain steps and verifications at batch {} and width {} as measured at context {} ({}); wider ones priced in proportion to the widest, other \
+             batches as priced",
             ends(&self.batches),
             ends(&self.widths),
             self.context,

@@ -4,16 +4,18 @@
 //! trees and emitted tokens may take a time each. Each term has a width that published deployments
 //! spread over, so that three points move what they tell of and leave the rest as priced.
 
-use crate::evidence::sample::{Matrix, Sample, TERMS, Vector, row};
+use crate::evidence::ridge::{Weighed, off, weighed};
+use crate::evidence::sample::{Sample, TERMS, row};
 
 /// What is believed of the terms before anything is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// Standard deviations: of paces shares of passes, of all others a share of the median plain step; of [`Part::Token`] that of a token of all
-    /// sequences at the median batch.
+    /// Standard deviations: of paces shares of passes, of all others a share of the median plain step.
     pub widths: [f64; TERMS],
     /// The least that each term may be, in the same shares: what takes a constant of the engine down to 0, and passes to the datasheet.
     pub least: [f64; TERMS],
+    /// The least that both paces of rounds may be together, as a share of passes: what takes them to the datasheet.
+    pub least_round: f64,
     /// Standard deviation of a measured time, as a share of it.
     pub noise: f64,
 }
@@ -21,16 +23,12 @@ pub struct Prior {
 impl Default for Prior {
     /// Widths with which three points of a published deployment predict its other points best.
     fn default() -> Self {
-        Self { widths: [0.15, 0.1, 0.1, 0.1, 0.03, 0.002, 0.03, 0.12], least: [f64::NEG_INFINITY; TERMS], noise: 0.03 }
-    }
-}
-
-impl Prior {
-    /// With the width of tokens as that of a token of one sequence: the larger the batches, the less of a step it is.
-    pub(super) fn at_batches_of(self, samples: &[Sample]) -> Self {
-        let mut widths = self.widths;
-        widths[TERMS - 1] /= median(samples.iter().map(|of| of.batch).collect());
-        Self { widths, ..self }
+        Self {
+            widths: [0.15, 0.1, 0.1, 0.1, 0.03, 0.002, 0.03, 0.12],
+            least: [f64::NEG_INFINITY; TERMS],
+            least_round: f64::NEG_INFINITY,
+            noise: 0.03,
+        }
     }
 }
 
@@ -73,8 +71,6 @@ pub enum NoFit {
     NotPositive(usize),
 }
 
-/// Degrees of freedom of the law of residuals: heavier tails than a normal law, so that a point far off counts little.
-const FREEDOM: f64 = 4.0;
 /// Rounds of weighting: weights change by less than a thousandth from then on.
 const ROUNDS: usize = 30;
 /// The same where they begin with those of one more point.
@@ -90,13 +86,13 @@ const REFITTED: usize = 40;
 /// y - Y = X b + e,     e ~ t_4(0, (noise y)^2),   b ~ N(0, widths^2)
 ///
 ///            pace  step  round pace  round  draft   sequence  tree           token
-/// plain step  P     m     0           0      0       0         0              B m
-/// round       Q     m     Q           m      n m     B m       n m [tree]     B F m
+/// plain step  P     m     0           0      0       0         0              m
+/// round       Q     m     Q           m      n m     B m       n m [tree]     F m
 /// speedup s   the row of a round, less F / s times that of a plain step
 ///
 /// b = C X' W (y - Y),    C = (X' W X + diag(widths^-2))^-1,    W = w / (noise y)^2
 /// w = 4 / (4 + (e / (noise y))^2),  until it stays
-/// b >= least: what lies beyond is held there
+/// b >= least, pace + round pace >= least of rounds: what lies beyond is held there
 /// ```
 ///
 /// y: measured, Y: priced; P, Q: passes of a plain step and of a round; n draft passes, B sequences, F tokens per pass, m the median plain step; a speedup is measured
@@ -133,7 +129,7 @@ pub fn fit(samples: &[Sample], prior: Prior) -> Result<Fit, NoFit> {
     if let Some(at) = samples.iter().position(|of| !is_sound(of)) {
         return Err(NoFit::NotPositive(at + 1));
     }
-    let (scale, prior) = (scale(samples), prior.at_batches_of(samples));
+    let scale = scale(samples);
     let points: Vec<Weighed<'_>> = samples.iter().map(|of| Weighed { of, row: row(of, scale), weight: 1.0 }).collect();
     let (points, terms, covariance) = weighed(points, prior, ROUNDS);
     let residual = |(at, point): (usize, &Weighed<'_>)| {
@@ -162,71 +158,10 @@ pub fn fit(samples: &[Sample], prior: Prior) -> Result<Fit, NoFit> {
     })
 }
 
-/// A point with what terms add to it, and how much it counts.
-#[derive(Clone, Copy)]
-struct Weighed<'s> {
-    of: &'s Sample,
-    row: Vector,
-    weight: f64,
-}
-
-/// The terms, with weights that have stayed.
-fn weighed(mut points: Vec<Weighed<'_>>, prior: Prior, rounds: usize) -> (Vec<Weighed<'_>>, Vector, Matrix) {
-    let mut solved = bounded(&points, prior);
-    for _ in 0..rounds {
-        for point in &mut points {
-            let deviations = off(point, &solved.0) / (prior.noise * point.of.measured());
-            point.weight = FREEDOM / (FREEDOM + deviations * deviations);
-        }
-        solved = bounded(&points, prior);
-    }
-    (points, solved.0, solved.1)
-}
-
 /// Seconds that shares of points are of: their median priced plain step.
 #[must_use]
 pub fn scale(samples: &[Sample]) -> f64 {
     median(samples.iter().map(|of| of.base_step).collect())
-}
-
-/// What is measured beyond price and terms.
-fn off(point: &Weighed<'_>, terms: &Vector) -> f64 {
-    point.of.measured() - point.of.priced() - point.row.dot(terms)
-}
-
-/// The terms within their limits: the one that lies farthest beyond its own, in widths, is put there, and the others are solved again.
-fn bounded(points: &[Weighed<'_>], prior: Prior) -> (Vector, Matrix) {
-    let mut held = Vector::zeros();
-    let mut free = Vector::repeat(1.0);
-    loop {
-        let (terms, covariance) = solve(points, prior, (&held, &free));
-        let beyond = |at: usize| (prior.least[at] - terms[at]) / prior.widths[at];
-        let farthest = (0..TERMS).filter(|&at| free[at] > 0.0).max_by(|a, b| beyond(*a).total_cmp(&beyond(*b)));
-        match farthest.filter(|&at| beyond(at) > 1e-9) {
-            Some(at) => (held[at], free[at]) = (prior.least[at], 0.0),
-            // What is held varies like the rest: where its limit was not it would not stay.
-            None if free.min() > 0.0 => return (terms, covariance),
-            None => return (terms, solve(points, prior, (&Vector::zeros(), &Vector::repeat(1.0))).1),
-        }
-    }
-}
-
-/// The terms, some of them held where they are: those have no covariance.
-fn solve(points: &[Weighed<'_>], prior: Prior, (held, free): (&Vector, &Vector)) -> (Vector, Matrix) {
-    // In shares of the widths, so that terms that hardly move do not spoil the digits of those that do.
-    let widths = Vector::from_column_slice(&prior.widths).component_mul(free);
-    let (mut normal, mut due) = (Matrix::identity(), Vector::zeros());
-    for point in points {
-        let sigma = prior.noise * point.of.measured();
-        let rest = off(point, held);
-        let row = point.row.component_mul(&widths);
-        normal += row * row.transpose() * (point.weight / (sigma * sigma));
-        due += row * (rest * point.weight / (sigma * sigma));
-    }
-    // One at least on the diagonal: always positive definite.
-    let inverse = normal.cholesky().map_or_else(Matrix::identity, |factors| factors.inverse());
-    let covariance = Matrix::from_fn(|at, other| inverse[(at, other)] * widths[at] * widths[other]);
-    (held + (inverse * due).component_mul(&widths), covariance)
 }
 
 /// The middle of values, the mean of both middle ones.
@@ -286,8 +221,7 @@ mod tests {
         let (mut inside, mut all) = ([0_u32; TERMS], 0_u32);
         for study in 0..900 {
             let count = 6 + study % 20;
-            let widths = prior.at_batches_of(&points(count, [0.0; TERMS], prior, &mut random)).widths;
-            let terms = widths.map(|width| width * random.normal());
+            let terms = prior.widths.map(|width| width * random.normal());
             let samples = points(count, terms, prior, &mut random);
             // Chosen by what was measured alone, which leaves intervals as they are.
             if all == 400 || samples.iter().any(|of| !(0.3 * of.priced()..3.0 * of.priced()).contains(&of.measured())) {

@@ -18,6 +18,9 @@ use crate::words::{Bound, DrafterKind, HeadKind, Term};
 const BESIDE: [Term; 5] = [Term::Step, Term::Draft, Term::Round, Term::Sequence, Term::Token];
 /// Measured times that are so many times longer or shorter than their price are in another unit, or of another deployment.
 const FAR: f64 = 30.0;
+/// From so many sequences on a rate that is so many times too low is that of one of them, within a factor of exp(0.4).
+const CROWD: f64 = 4.0;
+const ALIKE: f64 = 0.4;
 
 /// Why a point says nothing of a deployment.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -51,6 +54,16 @@ pub enum Unusable {
         tokens: f64,
         /// Verified tokens.
         width: f64,
+    },
+    /// Tokens per second of one sequence.
+    #[error(
+        "{rate} tokens per second are those of one of the {batch} sequences: tokens_per_s is of all of them together"
+    )]
+    OfOneSequence {
+        /// As it was measured.
+        rate: f64,
+        /// Sequences.
+        batch: f64,
     },
     /// Another unit, or another deployment.
     #[error("{measured} where {priced} is expected, {times:.0} times as {word}{hint}")]
@@ -147,7 +160,7 @@ impl<'s> Prices<'s> {
             tokens,
             seen: seen(point, tokens, ranks),
         };
-        check(&sample)?;
+        check(&sample, point)?;
         Ok(sample)
     }
 
@@ -191,17 +204,25 @@ impl<'s> Prices<'s> {
         self.drafting.iter().map(|(drafter, _)| *drafter)
     }
 
-    /// What of the priced passes at most is left if everything ran at the datasheet's peak and nothing else took time: no pace lies
-    /// below.
+    /// What of a plain pass and of a round's passes is left if they ran at the datasheet's peak and nothing else took time: no pace
+    /// lies below. Drafts of rounds count as free.
     ///
     /// # Formula
     ///
     /// ```text
-    /// max(eta_bandwidth bytes' time, eta_compute arithmetic's time) / the pass's
+    /// plain step  max(eta_bandwidth bytes' time, eta_compute arithmetic's time) / the pass's
+    /// round       the same of the verification, over all passes
     /// ```
     #[must_use]
-    pub fn fastest(&self, efficiencies: (f64, f64), batch: f64, context: f64) -> f64 {
-        fastest(&plain_step(&self.plain.passes, batch, context), efficiencies)
+    pub fn fastest(&self, efficiencies: (f64, f64), point: &Measured) -> (f64, f64) {
+        let cost = plain_step(&self.plain.passes, point.batch, point.context);
+        let plain = fastest(&cost, efficiencies) / cost.seconds().get();
+        let Some((drafter, priced)) = (point.k > 0).then(|| self.drafting(point).ok()).flatten() else {
+            return (plain, 0.0);
+        };
+        let Ok(layout) = layout(point, drafter, &priced.whole) else { return (plain, 0.0) };
+        let round = round_of(&priced.passes, &cost, point.batch, point.context, layout);
+        (plain, fastest(&round.verify, efficiencies) / round.seconds(0.0).get())
     }
 
     fn drafting(&self, point: &Measured) -> Result<(&'s Drafter, &Priced<'s>), Unusable> {
@@ -302,8 +323,14 @@ fn seen(point: &Measured, tokens: f64, ranks: f64) -> Seen {
 }
 
 /// Refuses what is in another unit, or of another deployment.
-fn check(sample: &Sample) -> Result<(), Unusable> {
+fn check(sample: &Sample, point: &Measured) -> Result<(), Unusable> {
     let ratio = sample.measured() / sample.priced();
+    if let Timed::Throughput(rate) = point.timed
+        && point.batch >= CROWD
+        && (ratio / point.batch).ln().abs() < ALIKE
+    {
+        return Err(Unusable::OfOneSequence { rate, batch: point.batch });
+    }
     if (1.0 / FAR..=FAR).contains(&ratio) {
         return Ok(());
     }
@@ -317,9 +344,9 @@ fn check(sample: &Sample) -> Result<(), Unusable> {
     Err(Unusable::FarOff { measured, priced, times, word, hint })
 }
 
+/// Seconds of a pass at the datasheet's peak, nothing else counted.
 fn fastest(cost: &PassCost, (bandwidth, compute): (f64, f64)) -> f64 {
-    let Timing::Added(terms) = cost.timing else { return 1.0 };
+    let Timing::Added(terms) = cost.timing else { return 0.0 };
     let memory = terms.of_class(Bound::Memory).get() * bandwidth;
-    let arithmetic = terms.of_class(Bound::Compute).get() * compute;
-    memory.max(arithmetic) / terms.total().get()
+    memory.max(terms.of_class(Bound::Compute).get() * compute)
 }

@@ -1,5 +1,7 @@
 //! Measurements of a deployment in, a profile of it out, with everything that its user should know.
 
+use std::cmp::Ordering;
+
 use crate::domain::engine::{Engine, Known};
 use crate::domain::measured::Measured;
 use crate::evidence::calibrate::{Fit, NoFit, Prior, Residual, fit, scale};
@@ -10,6 +12,7 @@ use crate::evidence::profile::{Moved, NoProfile, Subject, moved, prior, profile}
 use crate::evidence::regime::{Regime, regime};
 use crate::evidence::repeated::{Pair, repeated};
 use crate::evidence::sample::{Sample, Seen};
+use crate::evidence::score::median;
 use crate::plan::setting::Setting;
 use crate::plan::setup::SetupError;
 use crate::words::Side;
@@ -30,7 +33,7 @@ pub struct Used {
 /// Everything that a calibration finds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// The points in their order.
+    /// The points: plain steps before rounds, by batch.
     pub used: Vec<Used>,
     /// Points that say nothing: where they stand, and why.
     pub refused: Vec<(String, String)>,
@@ -48,6 +51,10 @@ pub struct Fitted {
     pub moved: Vec<Moved>,
     /// What to measure next.
     pub next: Option<Next>,
+    /// The points behind the profile that it began with, if that was calibrated itself.
+    pub began_with: Option<u64>,
+    /// The profile that is not calibrated, at the beginning of all.
+    pub base: String,
 }
 
 /// Why there is no calibration.
@@ -59,6 +66,16 @@ pub enum NoCalibration {
     /// Not a single point can be used.
     #[error("not one point can be used")]
     NoPoint(Vec<(String, String)>),
+    /// The points are not of such a deployment.
+    #[error(
+        "the points do not go with this deployment: steps and rounds last {times:.2} times as long as priced in the median, and no constants within reach explain that"
+    )]
+    Unlike {
+        /// Measured over priced, in the median.
+        times: f64,
+        /// The points with how many times as long as priced each lasts.
+        points: Vec<(String, String)>,
+    },
     /// The points make no fit.
     #[error(transparent)]
     Fit(#[from] NoFit),
@@ -74,8 +91,8 @@ pub struct Asked<'a> {
     pub id: &'a str,
     /// Where the deployment is meant to run.
     pub planned: Planned,
-    /// The side of a change of course that is fitted.
-    pub side: Side,
+    /// The side of a change of course that is fitted; none: where most of the planned batches lie.
+    pub side: Option<Side>,
 }
 
 /// Fits a profile to the points of a setting.
@@ -101,20 +118,23 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
     if kept.is_empty() {
         return Err(NoCalibration::NoPoint(refused));
     }
+    // Sums hang on their order in the last digit: the same points give the same profile in any.
+    kept.sort_by(|(_, one), (_, other)| order(one).partial_cmp(&order(other)).unwrap_or(Ordering::Equal));
     let (points, samples): (Vec<Measured>, Vec<Sample>) = kept.into_iter().unzip();
     let repeated = repeated(&points);
     let family = setting.device.family.as_deref().unwrap_or_default();
     let known = additive.efficiencies(family);
     let shares = known.map_or((1.0, 1.0), |of| (of.bandwidth.value.get(), of.compute.value.get()));
-    let least = samples.iter().zip(&points).filter(|(sample, _)| matches!(sample.seen, Seen::Step(_)));
-    let fastest = least.map(|(_, point)| prices.fastest(shares, point.batch, point.context)).fold(0.0, f64::max);
-    let believed = prior(additive, scale(&samples), if fastest > 0.0 { fastest } else { 0.5 });
+    let fastest = points.iter().map(|point| prices.fastest(shares, point));
+    let fastest = fastest.fold((0.0_f64, 0.0_f64), |most, of| (most.0.max(of.0), most.1.max(of.1)));
+    let believed = prior(additive, scale(&samples), fastest);
     // The same number again is one measurement.
     let again: Vec<usize> = repeated.iter().filter(|pair| pair.apart <= 0.0).map(|pair| pair.second).collect();
     let is_own = |at: usize| !again.contains(&at);
     let whole = fit(&chosen(&samples, is_own), believed)?;
     let regime = regime(&chosen(&samples, is_own), &whole, believed);
-    let on_side = |of: &Sample| match (&regime, asked.side) {
+    let side = asked.side.unwrap_or_else(|| regime.as_ref().map_or(Side::Above, |of| planned_side(of, &asked.planned)));
+    let on_side = |of: &Sample| match (&regime, side) {
         (None, _) => true,
         (Some(regime), Side::Below) => regime.along.of(of) <= regime.last_below,
         (Some(regime), Side::Above) => regime.along.of(of) >= regime.first_above,
@@ -122,6 +142,7 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
     let is_fitted: Vec<bool> = (0..samples.len()).map(|at| is_own(at) && on_side(&samples[at])).collect();
     let found = if regime.is_some() { fit(&chosen(&samples, |at| is_fitted[at]), believed)? } else { whole };
     let residuals = spread_over(&samples, &is_fitted, &found, believed);
+    check(&points, &samples, &residuals, &is_fitted)?;
     let subject = Subject {
         id: asked.id,
         family,
@@ -141,13 +162,70 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
         refused,
         repeated,
         moved: moved(additive, &found),
-        next: next(&prices, &found, &asked.planned),
+        next: next(&prices, &found, &on_its_side(&asked.planned, regime.as_ref(), side)),
         fit: found,
+        began_with: additive.calibration.as_ref().map(|of| of.error.rows),
+        base: setting.engine.origin().to_owned(),
         regime,
-        side: asked.side,
+        side,
         engine,
     })
 }
+
+/// The side of a change of course that most of the planned batches lie on; of steps by tokens, those of a round of the middle length.
+fn planned_side(regime: &Regime, planned: &Planned) -> Side {
+    let width = planned.lengths.get(planned.lengths.len() / 2).map_or(1.0, |k| *k as f64 + 1.0);
+    let of = |batch: &u64| regime.along.at(*batch as f64, width);
+    let below = planned.batches.iter().filter(|batch| of(batch) <= regime.last_below).count();
+    if 2 * below > planned.batches.len() { Side::Below } else { Side::Above }
+}
+
+/// What is planned on the fitted side; everything where nothing is.
+fn on_its_side(planned: &Planned, regime: Option<&Regime>, side: Side) -> Planned {
+    let Some(regime) = regime else { return planned.clone() };
+    let is_in = |batch: &u64| match side {
+        Side::Below => regime.along.at(*batch as f64, 1.0) <= regime.last_below,
+        Side::Above => regime.along.at(*batch as f64, 1.0) >= regime.first_above,
+    };
+    let batches: Vec<u64> = planned.batches.iter().copied().filter(is_in).collect();
+    if batches.is_empty() { planned.clone() } else { Planned { batches, ..planned.clone() } }
+}
+
+/// Plain steps before rounds, then by batch, passes and what was measured.
+fn order(of: &Sample) -> [f64; 6] {
+    [
+        if matches!(of.seen, Seen::Step(_)) { 0.0 } else { 1.0 },
+        of.batch,
+        of.width,
+        of.base_step,
+        of.tokens,
+        of.measured(),
+    ]
+}
+
+/// Refuses a fit that most of its points do not follow.
+fn check(
+    points: &[Measured],
+    samples: &[Sample],
+    residuals: &[Residual],
+    is_fitted: &[bool],
+) -> Result<(), NoCalibration> {
+    let fitted = || residuals.iter().zip(is_fitted).filter(|(_, is_fitted)| **is_fitted).map(|(residual, _)| residual);
+    if median(fitted().map(|of| of.after.abs())) <= UNLIKE {
+        return Ok(());
+    }
+    let times = |of: &Sample| of.measured() / of.priced();
+    let line = |(point, sample): (&Measured, &Sample)| {
+        (point.label.clone(), format!("{:.2} times as long as priced", times(sample)))
+    };
+    Err(NoCalibration::Unlike {
+        times: median(samples.iter().map(times)),
+        points: points.iter().zip(samples).map(line).collect(),
+    })
+}
+
+/// A fit that misses half of its own points by more is of another deployment.
+const UNLIKE: f64 = 0.25;
 
 fn chosen(samples: &[Sample], is_in: impl Fn(usize) -> bool) -> Vec<Sample> {
     samples.iter().enumerate().filter(|(at, _)| is_in(*at)).map(|(_, of)| *of).collect()

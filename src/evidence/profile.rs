@@ -16,8 +16,6 @@ pub const CONSTANTS: [&str; TERMS] =
     ["plain_pace", "round_pace", "t_step", "t_round", "t_draft", "t_sequence", "t_tree", "t_token"];
 /// Where the parts of a fit stand that each constant's openness and limit are told by.
 const PARTS: [usize; TERMS] = [0, 2, 1, 3, 4, 5, 6, 7];
-/// Rounds do not take less than half of what they are priced at: all fixed times and a third of the rest would have to go.
-const LEAST_ROUND: f64 = -0.5;
 
 /// A constant of a profile before and after.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,22 +59,22 @@ pub struct Subject<'a> {
 
 /// What is believed of a profile's terms before anything is measured: no constant below 0, no pass faster than the datasheet.
 ///
-/// `scale` is the median priced plain step of the points, `fastest` the least share of their passes that is possible.
+/// `scale` is the median priced plain step of the points, `fastest` the least share of their passes that is possible, of plain ones and of those of rounds.
 #[must_use]
-pub fn prior(additive: &Additive, scale: f64, fastest: f64) -> Prior {
+pub fn prior(additive: &Additive, scale: f64, fastest: (f64, f64)) -> Prior {
     let [.., step, round, draft, sequence, tree, token] = before(additive);
     let down = |seconds: f64| -seconds / scale;
     let least = [
-        fastest.min(1.0) - 1.0,
+        fastest.0.min(1.0) - 1.0,
         down(step),
-        LEAST_ROUND,
+        f64::NEG_INFINITY,
         down(round),
         down(draft),
         down(sequence),
         down(tree),
         down(token),
     ];
-    Prior { least, ..Prior::default() }
+    Prior { least, least_round: fastest.1.min(1.0) - 1.0, ..Prior::default() }
 }
 
 /// The constants of a profile in the order of [`CONSTANTS`].
@@ -116,7 +114,8 @@ pub fn moved(additive: &Additive, fit: &Fit) -> Vec<Moved> {
     let of = |at: usize| {
         let part = PARTS[at];
         // A term that nothing tells of may lie at its limit by itself.
-        let is_held = (fit.terms[part] - fit.prior.least[part]).abs() < 1e-12 && fit.left_open(part) < 0.9;
+        let limit = if part == 2 { fit.prior.least_round - fit.terms[0] } else { fit.prior.least[part] };
+        let is_held = (fit.terms[part] - limit).abs() < 1e-7 && fit.left_open(part) < 0.9;
         Moved {
             name: CONSTANTS[at],
             is_time: at > 1,
@@ -167,7 +166,8 @@ pub fn profile(base: &Engine, fit: &Fit, subject: &Subject<'_>) -> Result<Engine
     let moved = moved(additive, fit);
     let origin = |of: &Moved| {
         let told = if of.open > 0.9 { ", hardly told by them" } else { "" };
-        format!("calibrated on {} points{told}", fit.residuals.len())
+        let count = fit.residuals.len();
+        format!("calibrated on {count} point{}{told}", if count == 1 { "" } else { "s" })
     };
     let time = |at: usize| {
         let of = &moved[at];
@@ -254,6 +254,8 @@ fn without_ranges(additive: &Additive, family: &str) -> Additive {
 const WORTH: f64 = 10.0;
 /// No point counts for more.
 const MOST: f64 = 0.3;
+/// An outlier counts for so much at least.
+const LEAST_WEIGHT: f64 = 0.2;
 
 /// How far off speedups are to be expected at points of the deployment that were not measured: what the points themselves tell, left out
 /// in turn, beside what published deployments came to with three to five points.
@@ -261,10 +263,10 @@ const MOST: f64 = 0.3;
 /// # Formula
 ///
 /// ```text
-/// p90^2 = (10 p^2 + n (1.645 rms)^2) / (10 + n)      median^2 = (10 m^2 + n median^2) / (10 + n)
+/// p90^2 = (10 p^2 + 1.645^2 sum of w e^2) / (10 + n)      median^2 = (10 m^2 + n median^2) / (10 + n)
 /// ```
 ///
-/// rms and median of the n points left out. Of published deployments of at least eight points, predicted with three drawn among them, p and m were 9.6 and 2.3 % for
+/// e: the n points left out, w their weights in the fit, at least 0.2. Of published deployments of at least eight points, predicted with three drawn among them, p and m were 9.6 and 2.3 % for
 /// dense targets on vLLM and SGLang, 12.8 and 4.3 % for mixtures, 10.2 (with five) and 3.6 % on other engines.
 #[must_use]
 pub fn expected(residuals: &[Residual], class: Class) -> ExpectedError {
@@ -275,7 +277,8 @@ pub fn expected(residuals: &[Residual], class: Class) -> ExpectedError {
     };
     let count = residuals.len() as f64;
     let off = || residuals.iter().map(|of| of.left_out.abs().min(MOST));
-    let squares: f64 = off().map(|off| off * off).sum();
+    // What hardly counted in the fit hardly counts here.
+    let squares: f64 = residuals.iter().zip(off()).map(|(of, off)| of.weight.max(LEAST_WEIGHT) * off * off).sum();
     let middle = if residuals.is_empty() { 0.0 } else { quantile(&sorted(off()), 0.5) };
     let joined = |published: f64, sum: f64| ((WORTH * published * published + sum) / (WORTH + count)).sqrt();
     ExpectedError {

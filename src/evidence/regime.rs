@@ -16,9 +16,15 @@ impl Along {
     /// How many a sample has of it.
     #[must_use]
     pub const fn of(self, sample: &Sample) -> f64 {
+        self.at(sample.batch, sample.width)
+    }
+
+    /// How many a batch has of it that verifies so many tokens of each sequence.
+    #[must_use]
+    pub const fn at(self, batch: f64, width: f64) -> f64 {
         match self {
-            Self::Batch => sample.batch,
-            Self::Tokens => sample.batch * sample.width,
+            Self::Batch => batch,
+            Self::Tokens => batch * width,
         }
     }
 

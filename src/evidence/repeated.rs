@@ -1,5 +1,7 @@
 //! Points that were measured twice: the same number again, or numbers that contradict each other.
 
+use std::collections::HashMap;
+
 use crate::domain::measured::{Measured, Timed};
 
 /// Two numbers for the same that are farther apart contradict each other.
@@ -18,23 +20,26 @@ pub struct Pair {
     pub apart: f64,
 }
 
-/// Pairs of points of the same situation, each point with the first that is like it: the same number again, or one that differs by more than a tenth.
+/// Pairs of points of the same situation: a number that comes again with the first that is the same, and where numbers differ by more than a tenth
+/// from the first of the situation, with that.
 #[must_use]
 pub fn repeated(points: &[Measured]) -> Vec<Pair> {
-    let mut firsts: std::collections::HashMap<Key, usize> = std::collections::HashMap::new();
+    let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
     let mut found = Vec::new();
     for (second, point) in points.iter().enumerate() {
-        let first = *firsts.entry(key(point)).or_insert(second);
-        if first == second {
+        let earlier = known.entry(key(point)).or_default();
+        let apart = |first: usize| {
+            let (one, other) = (number(&points[first]), number(point));
+            (one / other).max(other / one) - 1.0
+        };
+        if let Some(&first) = earlier.iter().find(|&&first| apart(first) < ROUNDING) {
+            found.push(Pair { first, second, apart: 0.0 });
             continue;
         }
-        let (one, other) = (number(&points[first]), number(point));
-        let apart = (one / other).max(other / one) - 1.0;
-        if apart < ROUNDING {
-            found.push(Pair { first, second, apart: 0.0 });
-        } else if apart > APART {
-            found.push(Pair { first, second, apart });
+        if let Some(&first) = earlier.first().filter(|&&first| apart(first) > APART) {
+            found.push(Pair { first, second, apart: apart(first) });
         }
+        earlier.push(second);
     }
     found
 }
@@ -81,6 +86,8 @@ mod tests {
     fn the_same_again_and_contradictions_are_told_apart() {
         let found = repeated(&[point(1.0, 8.0), point(2.0, 8.0), point(1.0, 8.0), point(1.0, 8.5), point(2.0, 10.0)]);
         assert_eq!(found.len(), 2, "{found:?}");
+        let again = repeated(&[point(1.0, 8.0), point(1.0, 30.0), point(1.0, 30.0)]);
+        assert_eq!(again.iter().map(|of| (of.first, of.second)).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
         assert_eq!((found[0].first, found[0].second, found[0].apart.to_bits()), (0, 2, 0));
         assert_eq!((found[1].first, found[1].second), (1, 4));
         assert!((found[1].apart - 0.25).abs() < 1e-12);

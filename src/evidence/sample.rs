@@ -25,7 +25,7 @@ pub enum Part {
     Sequence,
     /// Each draft pass of a tree, on top.
     Tree,
-    /// Each emitted token of each sequence, of plain steps and of rounds.
+    /// Each token that a step or round emits of a sequence, whatever the batch.
     Token,
 }
 
@@ -102,13 +102,13 @@ pub(super) fn row(of: &Sample, scale: f64) -> Vector {
 
 /// What each term adds to a plain step.
 pub(super) fn step_row(of: &Sample, scale: f64) -> Vector {
-    Vector::from([of.base_pass, scale, 0.0, 0.0, 0.0, 0.0, 0.0, of.batch * scale])
+    Vector::from([of.base_pass, scale, 0.0, 0.0, 0.0, 0.0, 0.0, scale])
 }
 
 /// What each term adds to a round.
 pub(super) fn round_row(of: &Sample, scale: f64) -> Vector {
     let in_tree = if of.is_tree { of.passes } else { 0.0 };
-    let each = [1.0, of.passes, of.batch, in_tree, of.batch * of.tokens].map(|count| count * scale);
+    let each = [1.0, of.passes, of.batch, in_tree, of.tokens].map(|count| count * scale);
     let [once, draft, sequence, tree, token] = each;
     Vector::from([of.round_passes, scale, of.round_passes, once, draft, sequence, tree, token])
 }

@@ -58,7 +58,7 @@ pub enum NoPoints {
 }
 
 /// Which lines of a table are of the deployment that is asked about, and what stands for what it does not say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Asked<'a> {
     /// Name of the file, for labels.
     pub name: &'a str,
@@ -66,6 +66,21 @@ pub struct Asked<'a> {
     pub k: Option<u64>,
     /// What a line that names it must name: column and id, such as `hardware` and `h100-sxm5-80gb`.
     pub only: Vec<(&'static str, String)>,
+    /// Whether a model's name may be that of the target.
+    pub is_target: &'a dyn Fn(&str) -> bool,
+}
+
+impl Default for Asked<'_> {
+    fn default() -> Self {
+        Self { name: "", k: None, only: Vec::new(), is_target: &|_| true }
+    }
+}
+
+impl Asked<'_> {
+    /// The id that a line has to name, where one is asked for.
+    pub(super) fn only(&self, column: &str) -> Option<&str> {
+        self.only.iter().find(|(name, _)| *name == column).map(|(_, id)| id.as_str())
+    }
 }
 
 /// Reads a text: JSON if it begins like it, else CSV.

@@ -13,7 +13,7 @@ use crate::units::Probability;
 /// # Formula
 ///
 /// ```text
-/// R = (k t_draft + t_verify(k + 1) + overhead) / (t_plain - B t_token)
+/// R = (k t_draft + t_verify(k + 1) + overhead) / (t_plain - t_token)
 /// ```
 ///
 /// A number of tokens, at least 1 up to rounding, of rounds in which all sequences propose; by the price in force. Equal to

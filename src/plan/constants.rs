@@ -63,11 +63,11 @@ impl Slot<'_> {
         Some(Ranged { name, low, value, high, joint })
     }
 
-    /// Sets it to a value of its range, which is as valid as the ends. Of constants calibrated together what is drawn beyond all that
-    /// is possible stays at the end: no time below 0, nothing beyond the datasheet.
+    /// Sets it to a value of its range, which is as valid as the ends. Of constants calibrated together one may be drawn below 0, where others make up
+    /// for it: cut off there, draws would lie to one side of what was fitted.
     fn set(&mut self, to: f64) {
         match self {
-            Self::Time(of) => of.value = Seconds::new(to.max(0.0)),
+            Self::Time(of) => of.value = Seconds::new(to),
             Self::Share(of) => {
                 if let Ok(share) = Efficiency::new(to) {
                     of.value = share;

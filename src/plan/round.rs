@@ -23,7 +23,7 @@ pub struct Round {
     pub verify: PassCost,
     /// What is paid only for speculating, for each round and sequence. None with an ideal engine.
     pub fixed: Seconds,
-    /// For each token that the round emits of every sequence. None but with a calibrated engine.
+    /// For each token that the round emits of a sequence. None but with a calibrated engine.
     pub token: Seconds,
 }
 
@@ -60,9 +60,9 @@ impl Round {
 pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
     let priced = |context: f64| {
         let step = step(setup, PassShape::decode(batch, context), setup.overheads.of_plain());
-        step.with(Term::Token, setup.overheads.token * batch)
+        step.with(Term::Token, setup.overheads.token)
     };
-    as_measured(setup, (batch, 1.0, context), priced)
+    as_measured(setup, (batch, 1.0), context, |_, context| priced(context))
 }
 
 /// A pass as it was measured, if it was; its parts and what it is bound by are those of its price.
@@ -70,17 +70,22 @@ pub fn plain_step(setup: &Setup<'_>, batch: f64, context: f64) -> PassCost {
 /// # Formula
 ///
 /// ```text
-/// t(B, q, ctx) = measured(B, q) price(B, q, ctx) / price(B, q, measured ctx)
+/// t(B, q, ctx) = measured(B, q') price(B, q, ctx) / price(B, q', measured ctx),    q' = min(q, widest that was measured)
 /// ```
+///
+/// Beyond the widest the price goes on from what was measured there: a wider verification as priced beside a narrower one as measured could come out
+/// cheaper.
 fn as_measured(
     setup: &Setup<'_>,
-    (batch, width, context): (f64, f64, f64),
-    priced: impl Fn(f64) -> PassCost,
+    (batch, width): (f64, f64),
+    context: f64,
+    priced: impl Fn(f64, f64) -> PassCost,
 ) -> PassCost {
-    let Some((table, measured)) = setup.verify_cost.and_then(|table| Some((table, table.at(batch, width)?))) else {
-        return priced(context);
-    };
-    priced(context).times(measured / priced(table.context()).seconds())
+    let known = setup.verify_cost.and_then(|table| Some((table.context(), table.up_to(batch, width)?)));
+    match known {
+        Some((own, (within, measured))) => priced(width, context).times(measured / priced(within, own).seconds()),
+        None => priced(width, context),
+    }
 }
 
 fn step(setup: &Setup<'_>, shape: PassShape, served: Served) -> PassCost {
@@ -94,7 +99,7 @@ fn step(setup: &Setup<'_>, shape: PassShape, served: Served) -> PassCost {
 /// # Formula
 ///
 /// ```text
-/// t_round = passes (pace t_D(B, width) + t_draft) + pace t_T(B, q) + t_step + t_round + (devices - 1) t_round_device + B t_sequence + B tokens t_token
+/// t_round = passes (pace t_D(B, width) + t_draft) + pace t_T(B, q) + t_step + t_round + (devices - 1) t_round_device + B t_sequence + tokens t_token
 /// ```
 ///
 /// Leviathan et al. 2023 (arXiv 2211.17192), section 3.3, with the verification pass priced at its
@@ -137,8 +142,8 @@ pub fn round_of(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, l
         _ => (Seconds::ZERO, None),
     };
     let priced =
-        |context: f64| step(setup, PassShape::verify(batch, verify_width, context), setup.overheads.of_verify());
-    let verify = as_measured(setup, (batch, verify_width, context), priced);
+        |width: f64, context: f64| step(setup, PassShape::verify(batch, width, context), setup.overheads.of_verify());
+    let verify = as_measured(setup, (batch, verify_width), context, priced);
     let hidden = if setup.overlap { verify.seconds() } else { Seconds::ZERO };
     Round {
         draft: if draft > hidden { draft - hidden } else { Seconds::ZERO },
@@ -146,6 +151,6 @@ pub fn round_of(setup: &Setup<'_>, plain: &PassCost, batch: f64, context: f64, l
         verify_width,
         verify,
         fixed: setup.overheads.of_round(batch, setup.devices()),
-        token: setup.overheads.token * batch,
+        token: setup.overheads.token,
     }
 }

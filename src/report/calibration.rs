@@ -42,6 +42,8 @@ const MOST_LISTED: usize = 6;
 const OUTLIER: f64 = 0.3;
 /// A term with more of its width left is not told by the points.
 const OPEN: f64 = 0.9;
+/// Medians that differ by less are the same.
+const NO_NEARER: f64 = 0.005;
 /// Constants that moved by less of their deviation stayed.
 const STAYED: f64 = 0.05;
 
@@ -242,6 +244,17 @@ pub fn remarks(found: &Fitted) -> Vec<String> {
     }
     if found.used.iter().all(|used| used.point.k == 0) {
         lines.push("plain steps alone say nothing of rounds: those stay as priced".to_owned());
+    }
+    let off = |of: fn(&Used) -> f64| median(found.used.iter().filter(|used| used.is_fitted).map(|used| of(used).abs()));
+    if off(|used| used.residual.after) > off(|used| used.residual.before) + NO_NEARER {
+        lines.push("the profile is no nearer to these points than the one it began with: they disagree on what to change; look at those far off".to_owned());
+    }
+    if let Some(points) = found.began_with {
+        lines.push(format!(
+            "the profile it began with was calibrated itself, on {}: those of them that are given again count twice; begin with its base instead (--engine {})",
+            counted(points, "point"),
+            found.base
+        ));
     }
     let few = found.used.iter().filter(|used| used.is_fitted).count();
     if few < 3 {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::domain::calibration::Calibration;
 use crate::domain::engine::{Additive, Constant, Dispute, Efficiencies, Efficiency, Engine, ExpectedError, Pace};
 use crate::report::catalog::sheet::{Remarks, Sheet};
-use crate::report::number::shortest;
+use crate::report::number::{counted, shortest};
 use crate::report::table::{Style, composed, right, table};
 use crate::units::Seconds;
 
@@ -116,8 +116,8 @@ fn calibrated(of: &Calibration) -> String {
     let drafts = if kinds.is_empty() { "no drafter".to_owned() } else { kinds.join(" and ") };
     let Calibration { hardware, target, tensor_parallel, base, .. } = of;
     format!(
-        "{target} on {tensor_parallel}x {hardware}, {drafts}, {} points, from {base}; {} % off in the median on points left out",
-        of.error.rows,
+        "{target} on {tensor_parallel}x {hardware}, {drafts}, {}, from {base}; {} % off to be expected in the median",
+        counted(of.error.rows, "point"),
         percent(of.error.median)
     )
 }

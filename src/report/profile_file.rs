@@ -5,8 +5,14 @@ use crate::domain::engine::{Additive, Engine};
 use crate::report::engine::{Figure, constants, efficiencies};
 use crate::report::number::shortest;
 
-/// How a file begins that may be written anew.
-pub const HEAD: &str = "# Written by `specplan calibrate`";
+/// How a file begins that a calibration wrote.
+const HEAD: &str = "# Written by `specplan calibrate`: it holds for the deployment under [calibration]. Price with it:";
+
+/// Whether a file is one that a calibration wrote, and may be written anew.
+#[must_use]
+pub fn is_ours(text: &str) -> bool {
+    text.starts_with(HEAD) && text.contains("\nstatus = \"calibrated\"\n")
+}
 
 /// The file of a profile; `None` of an ideal one.
 #[must_use]
@@ -22,9 +28,7 @@ pub fn text(engine: &Engine) -> Option<String> {
 }
 
 fn head(engine: &Engine, additive: &Additive) -> String {
-    let mut text = format!(
-        "{HEAD}: it holds for the deployment under [calibration]. Price with it:\n# specplan plan --scenario … --engine <path of this file>\n"
-    );
+    let mut text = format!("{HEAD}\n# specplan plan --scenario … --engine <path of this file>\n");
     text += &format!("name = {}\nform = \"additive\"\nstatus = \"{}\"\n", quoted(&engine.name), additive.status);
     let versions = additive.versions.iter().map(|versions| format!("versions = {}\n", quoted(versions)));
     text + &versions.collect::<String>()

@@ -9,7 +9,7 @@ use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
 use crate::domain::shape::TreeShape;
 use crate::domain::verify_cost::VerifyCost;
-use crate::report::number::shortest;
+use crate::report::number::{counted, shortest};
 use crate::words::{DrafterKind, Status, Term};
 
 /// Lines on engines, targets and hardware beyond this repeat each other.
@@ -82,9 +82,9 @@ pub fn profile(engine: &Engine, target: &Model, device: &Device) -> String {
 fn calibrated(engine: &Engine, calibration: &Calibration) -> String {
     let error = &calibration.error;
     format!(
-        "engine {}: calibrated on {} points of this deployment; expect speedups to be {} % off in the median, {} % at the 90th percentile{}",
+        "engine {}: calibrated on {} of this deployment; expect speedups to be {} % off in the median, {} % at the 90th percentile{}",
         engine.id,
-        error.rows,
+        counted(error.rows, "point"),
         percent(error.median),
         percent(error.p90),
         error.known.map_or_else(String::new, reach)

@@ -34,7 +34,7 @@ pub struct Row<'s> {
     pub verify: Seconds,
     /// What is paid only for speculating, whatever is emitted.
     pub fixed: Seconds,
-    /// What each token costs that every sequence emits.
+    /// What each token costs that a round emits of a sequence.
     pub token: Seconds,
     /// What plain step, draft pass and verification pass are bound by.
     pub bounds: Bounds,

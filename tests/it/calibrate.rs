@@ -56,7 +56,7 @@ const PLANTED: [(&str, f64, f64); 7] = [
     ("t_round", 0.883e-3, 0.9e-3),
     ("t_draft", 0.16e-3, 0.25e-3),
     ("t_sequence", 0.0, 17e-6),
-    ("t_token", 0.0, 40e-6),
+    ("t_token", 0.0, 0.8e-3),
 ];
 
 /// A profile with other constants than the built-in one, and its values.
@@ -154,9 +154,7 @@ fn the_written_profile_prices_as_the_report_says() {
             // At the tokens that were measured, not those of the scenario.
             let token = found["constants"].as_array().unwrap().iter().find(|of| of["name"] == "t_token").unwrap();
             number(row, "round_s")
-                + (of("tokens_per_pass") - number(row, "tokens_per_pass"))
-                    * of("batch")
-                    * token["after"].as_f64().unwrap()
+                + (of("tokens_per_pass") - number(row, "tokens_per_pass")) * token["after"].as_f64().unwrap()
         };
         assert!((priced / said - 1.0).abs() < 1e-9, "{point}: {priced}, {said}");
     }
@@ -302,19 +300,22 @@ fn a_change_of_course_is_told_and_not_averaged() {
         lines.push(format!("{},{batch},400,{},{seconds}", number(row, "k"), number(row, "tokens_per_pass")));
     }
     std::fs::write(folder.path().join("points.csv"), lines.join("\n")).unwrap();
-    let above = calibrated(folder.path(), &[]);
+    let above = calibrated(folder.path(), &["--side", "above"]);
     assert_eq!(
         (above["regime"]["last_below"].as_f64(), above["regime"]["first_above"].as_f64()),
         (Some(32.0), Some(64.0))
     );
-    let below = calibrated(folder.path(), &["--side", "below"]);
+    // Most of the planned batches lie below.
+    let below = calibrated(folder.path(), &[]);
+    assert_eq!(below["regime"]["side"], "below");
+    assert!(below["next"]["batch"].as_u64().unwrap() <= 32, "{}", below["next"]);
     let worst = |found: &Value, is_above: bool| {
         let of = |point: &&Value| (point["batch"].as_f64().unwrap() >= 64.0) == is_above;
         let points = found["points"].as_array().unwrap().iter().filter(of);
         points.map(|point| point["error_after"].as_f64().unwrap().abs()).fold(0.0, f64::max)
     };
     assert!(worst(&above, true) < 0.03 && worst(&below, false) < 0.01, "{above:#}");
-    let text = run_well(folder.path(), &arguments(&[])).stdout;
+    let text = run_well(folder.path(), &arguments(&["--side", "above"])).stdout;
     assert!(text.contains("CHANGE OF COURSE between batch 32 and 64"), "{text}");
     let profile = std::fs::read_to_string(folder.path().join("mine.toml")).unwrap();
     assert!(profile.contains("batch = [64, 128]"), "{profile}");

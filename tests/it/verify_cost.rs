@@ -37,6 +37,7 @@ fn swept(scenario: &str) -> Vec<Row> {
 fn what_was_measured_stands_in_place_of_the_price_inside_its_range_only() {
     let (with, without) = (swept(&format!("{SCENARIO}{TABLE}")), swept(SCENARIO));
     let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
+    let priced = |batch: u64, k: u64| without.iter().find(|(at, _)| *at == (batch, 400, k)).unwrap().1.1;
     for ((at, (plain, verify)), (_, (priced_plain, priced_verify))) in with.iter().zip(&without) {
         let due = match *at {
             (1, 400, 1) => (9.0, 10.0),
@@ -44,8 +45,8 @@ fn what_was_measured_stands_in_place_of_the_price_inside_its_range_only() {
             (1, 400, 3) => (9.0, 13.0),
             (16, 400, 3) => (10.0, 17.0),
             (4, 400, 2) => (9.2, 12.1),
-            // Wider than measured: the plain step is known, the verification is priced.
-            (1, 400, 5) => (9.0, *priced_verify),
+            // Wider than measured: in proportion to the widest.
+            (1, 400, 5) => (9.0, 13.0 * *priced_verify / priced(1, 3)),
             (32, ..) => (*priced_plain, *priced_verify),
             _ => continue,
         };
@@ -67,7 +68,7 @@ fn tables_are_told_and_checked() {
         let args = ["sweep", "--scenario", "./s.toml", "--write", "none"];
         run(folder.path(), &[&args[..], more].concat())
     };
-    let told = "at batch 1 to 16 and width 1 to 4 as measured at context 400 (my own); elsewhere as priced";
+    let told = "at batch 1 to 16 and width 1 to 4 as measured at context 400 (my own); wider ones";
     for engine in ["vllm", "ideal"] {
         let ran = ran(TABLE, &["--engine", engine]);
         assert!(ran.code == 0 && ran.stdout.contains(told), "{}{}", ran.stdout, ran.stderr);
@@ -77,6 +78,8 @@ fn tables_are_told_and_checked() {
         ("batch = [1, 16]", "batch = [16, 1]", "batches stand in rising order"),
         ("\"17 ms\"]]", "\"17 ms\", \"18 ms\"]]", "2 batches and 3 widths have 2 rows of 3 times"),
         ("\"17 ms\"]]", "-1]]", "must be at least"),
+        ("\"17 ms\"]]", "17]]", "no verification takes 17 s"),
+        ("\"17 ms\"]]", "\"11 ms\"]]", "wider verifications take less"),
         ("context = 400", "contexts = 400", "did you mean `context`?"),
     ] {
         let ran = ran(&TABLE.replace(from, to), &[]);

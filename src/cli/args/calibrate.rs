@@ -41,9 +41,9 @@ pub struct CalibrateArgs {
     /// Sequences that a replica is meant to decode at once, for what to measure next [default: the scenario's batches].
     #[arg(long, value_name = "p50=N,p95=N", value_parser = load)]
     pub load: Option<Load>,
-    /// The side of a change of course that is fitted, where there is one.
-    #[arg(long, value_name = "SIDE", default_value = "above")]
-    pub side: Side,
+    /// The side of a change of course that is fitted, where there is one [default: where most of the planned batches lie].
+    #[arg(long, value_name = "SIDE")]
+    pub side: Option<Side>,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

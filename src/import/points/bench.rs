@@ -16,7 +16,7 @@ pub(super) fn runs(text: &str, asked: &Asked<'_>) -> Result<Points, NoPoints> {
     let mut found = Points::default();
     let mut take = |value: &JsonValue<'_>| {
         let label = format!("{} run {}", asked.name, found.points.len() + found.refused.len() + 1);
-        match run(value, label.clone(), asked.k) {
+        match run(value, label.clone(), asked) {
             None => {}
             Some(Ok(point)) => found.points.push(point),
             Some(Err(reason)) => found.refused.push((label, reason)),
@@ -44,21 +44,34 @@ pub(super) fn runs(text: &str, asked: &Asked<'_>) -> Result<Points, NoPoints> {
 /// batch    mean_tpot (output tokens - requests) / duration      sequences that decode at once, in the mean (Little 1961)
 /// context  (input tokens + output tokens / 2) / requests
 /// ```
-fn run(value: &JsonValue<'_>, label: String, k: Option<u64>) -> Option<Result<Measured, String>> {
+fn run(value: &JsonValue<'_>, label: String, asked: &Asked<'_>) -> Option<Result<Measured, String>> {
     let number = |key: &str| of_number(get(value, key)?);
-    let (output, duration) = (number("total_output_tokens")?, number("duration")?);
-    let (each, requests) = (number("mean_tpot_ms")? / 1e3, number("completed")?);
-    let input = number("total_input_tokens")?;
+    let is_run = ["total_output_tokens", "duration", "mean_tpot_ms"].iter().all(|key| get(value, key).is_some());
+    if !is_run {
+        return None;
+    }
+    let needed = |key: &str| number(key).ok_or_else(|| format!("{key} is missing, or no number"));
+    let all = ["total_output_tokens", "duration", "mean_tpot_ms", "completed", "total_input_tokens"].map(needed);
+    let [Ok(output), Ok(duration), Ok(each), Ok(requests), Ok(input)] = all else {
+        return all.into_iter().find_map(Result::err).map(Err);
+    };
+    let each = each / 1e3;
+    if let Some(reason) = elsewhere(value, asked) {
+        return Some(Err(reason));
+    }
     if !(each > 0.0 && requests >= 1.0 && duration > 0.0 && output > requests) {
         return Some(Err("it completed nothing, or each request has one token: no time per token".to_owned()));
     }
     let tokens = number("spec_decode_acceptance_length").or_else(|| number("accept_length"));
+    if tokens.is_some_and(|tokens| tokens < 1.0) {
+        return Some(Err("its acceptance length is below 1: no round emits less".to_owned()));
+    }
     if tokens.is_none() && number("mean_itl_ms").is_some_and(|gap| gap / 1e3 > LONGER * each) {
         let reason = "chunks hold several tokens: a speculative run that does not say its acceptance length";
         return Some(Err(reason.to_owned()));
     }
     let stated = drafts(value);
-    let k = match (tokens, stated.map(|(k, _)| k).or(k)) {
+    let k = match (tokens, stated.map(|(k, _)| k).or(asked.k)) {
         (None, _) => 0,
         (Some(_), Some(k)) => k,
         (Some(_), None) => return Some(Err("a speculative run that does not say its k: give it with --k".to_owned())),
@@ -75,6 +88,26 @@ fn run(value: &JsonValue<'_>, label: String, k: Option<u64>) -> Option<Result<Me
         tokens_per_pass: tokens.filter(|_| k > 0),
         timed: Timed::PerToken(Seconds::new(each)),
     }))
+}
+
+/// Why a run is one of another engine or model.
+fn elsewhere(value: &JsonValue<'_>, asked: &Asked<'_>) -> Option<String> {
+    if let (Some(backend), Some(engine)) = (text(value, "backend"), asked.only("engine")) {
+        let is_other = |name: &str, other: &str| backend.contains(name) && engine.starts_with(other);
+        if is_other("sglang", "vllm") || is_other("vllm", "sglang") {
+            return Some(format!("backend {backend}, and the scenario has {engine}"));
+        }
+    }
+    let model = text(value, "model_id").or_else(|| text(value, "model"))?;
+    (!(asked.is_target)(&model)).then(|| format!("model {model}, which is another than the scenario's target"))
+}
+
+/// A word under a key.
+fn text(value: &JsonValue<'_>, key: &str) -> Option<String> {
+    match get(value, key) {
+        Some(JsonValue::Str(text)) => Some(text.to_string()),
+        _ => None,
+    }
 }
 
 /// The draft length that a run states, with the passes of a tree.

@@ -18,7 +18,7 @@ pub fn chart(found: &Fitted, title: &str, trust: &[String]) -> Chart {
         title: format!("Calibration: {title}"),
         subtitle: headline(found),
         caption: format!(
-            "Above the dark line a step or round was said to last longer than it was measured; between the light ones it is within {BAND} %.{}",
+            "Plain steps and rounds as priced, and (new) with the profile. Above the dark line one was said to last longer than it was measured; light lines: {BAND} %.{}",
             split(found)
         ),
         trust: trust.to_vec(),
@@ -29,7 +29,7 @@ pub fn chart(found: &Fitted, title: &str, trust: &[String]) -> Chart {
 fn split(found: &Fitted) -> String {
     found.regime.as_ref().map_or_else(String::new, |regime| {
         format!(
-            " Fitted to the points {} the change of course {}.",
+            " Fitted {} the change of course {}.",
             found.side,
             regime.along.between(regime.last_below.round(), regime.first_above.round())
         )
@@ -49,10 +49,10 @@ fn by_batch(used: &[Used]) -> Scatter {
             .collect(),
     };
     let kinds = [
-        kind("plain, priced", 2, true, |used| used.residual.before),
-        kind("rounds, priced", 3, false, |used| used.residual.before),
-        kind("plain, profile", 0, true, |used| used.residual.after),
-        kind("rounds, profile", 1, false, |used| used.residual.after),
+        kind("plain", 2, true, |used| used.residual.before),
+        kind("rounds", 3, false, |used| used.residual.before),
+        kind("plain, new", 0, true, |used| used.residual.after),
+        kind("rounds, new", 1, false, |used| used.residual.after),
     ];
     let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| !kind.points.is_empty()).collect();
     let batches = || used.iter().map(|used| used.point.batch);
@@ -62,7 +62,7 @@ fn by_batch(used: &[Used]) -> Scatter {
         (most * 1.08, |y: f64, strong: bool| Guide { from: (x.0, y), to: (x.1, y), strong, color: None });
     Scatter {
         x_label: "batch".to_owned(),
-        y_label: "said over measured, in percent above or below".to_owned(),
+        y_label: "% longer or shorter than measured".to_owned(),
         x,
         y: (-reach, reach),
         log_x: true,

@@ -219,7 +219,7 @@ pub fn remarks(form: ScheduleForm, made: &[(&Schedule<'_, '_, '_>, Option<String
     .to_owned()];
     let others: Vec<&str> = made
         .iter()
-        .map(|(schedule, _)| schedule.decision.setting.engine.id.as_str())
+        .map(|(schedule, _)| schedule.decision.setting.engine.origin())
         .filter(|engine| !engine.starts_with(form_word(form)))
         .collect();
     if let Some(engine) = others.first() {

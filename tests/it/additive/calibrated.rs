@@ -32,18 +32,18 @@ pub(super) fn served() -> Table {
     table.row(
         Term::Token,
         plain.seconds(),
-        1.2 * step + 1350e-6 + 3.0 * 5e-6,
+        1.2 * step + 1350e-6 + 5e-6,
         &[
-            ("the pace of rounds", 1.5 * step + 1350e-6 + 15e-6),
-            ("a pace of the engine's step too", 1.2 * (step + 1350e-6) + 15e-6),
-            ("a token once", 1.2 * step + 1350e-6 + 5e-6),
+            ("the pace of rounds", 1.5 * step + 1350e-6 + 5e-6),
+            ("a pace of the engine's step too", 1.2 * (step + 1350e-6) + 5e-6),
+            ("a token of each sequence", 1.2 * step + 1350e-6 + 15e-6),
         ],
     );
     table.row(
         Term::Token,
         round.verify.seconds(),
         1.5 * DENSE + 1350e-6,
-        &[("the pace of plain steps", 1.2 * DENSE + 1350e-6), ("tokens in it", 1.5 * DENSE + 1350e-6 + 15e-6)],
+        &[("the pace of plain steps", 1.2 * DENSE + 1350e-6), ("tokens in it", 1.5 * DENSE + 1350e-6 + 5e-6)],
     );
     let heads = priced.draft.get() - 3.0 * 110e-6;
     table.row(
@@ -52,13 +52,13 @@ pub(super) fn served() -> Table {
         1.5 * heads + 3.0 * 110e-6,
         &[("a pace of its own time", 1.5 * priced.draft.get())],
     );
-    // 2.5 tokens of each of 3 sequences.
-    let beside = 460e-6 + 3.0 * 7e-6 + 7.5 * 5e-6;
+    // 2.5 tokens, of however many sequences.
+    let beside = 460e-6 + 3.0 * 7e-6 + 2.5 * 5e-6;
     table.row(
         Term::Token,
         round.overhead(2.5),
         beside,
-        &[("of one sequence", beside - 5.0 * 5e-6), ("of one token", beside - 4.5 * 5e-6)],
+        &[("of each sequence", beside + 5.0 * 5e-6), ("of one token", beside - 1.5 * 5e-6)],
     );
     let branches = TreeShape::Sized(Sizes::new(3, 2, 6).unwrap());
     let (tree, bare) = (costs(&engine(), Some(&branches)).1, costs(&FIGURES.engine(), Some(&branches)).1);
@@ -81,7 +81,7 @@ fn tokens_to_pay_count_what_tokens_cost() {
     let tokens = round.tokens_within(plain.seconds()).unwrap();
     assert!(near(round.seconds(tokens).get(), tokens * plain.seconds().get()));
     assert!(tokens > round.seconds(0.0).get() / plain.seconds().get());
-    assert_eq!(round.tokens_within(Seconds::new(10e-6)), None);
+    assert_eq!(round.tokens_within(Seconds::new(4e-6)), None);
 }
 
 /// One candidate for each position is a chain.
