@@ -172,7 +172,7 @@ fn median(values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::sample::{Part, Seen, round_row, step_row};
+    use crate::evidence::sample::{Part, Seen, Vector, round_row, step_row};
     use crate::rng::Generator;
 
     /// Points of a deployment: chains and trees, small and large batches; steps, rounds and speedups.
