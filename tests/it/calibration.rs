@@ -122,11 +122,11 @@ fn covered(count: usize) -> BTreeMap<String, f64> {
 
 #[test]
 fn intervals_of_a_calibrated_profile_hold_nine_in_ten() {
-    for count in [1, 3, 5] {
+    for count in [2, 3, 5] {
         let found = covered(count);
         println!("{count} points: {found:?}");
         // Of dense targets the constants alone are less sure than the points were off: few points leave much open.
-        for (class, due) in [("dense", 0.9..0.98), ("moe", 0.87..0.95), ("other", 0.84..0.95)] {
+        for (class, due) in [("dense", 0.9..0.98), ("moe", 0.88..0.96), ("other", 0.85..0.96)] {
             assert!(due.contains(&found[class]), "{count} points, {class}: {found:?}");
         }
     }
