@@ -112,7 +112,7 @@ const REFITTED: usize = 40;
 /// use specplan::evidence::{calibrate::{Prior, fit}, sample::{Sample, Seen}};
 /// let widths = [1e-9, 1e-9, 0.11, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9];
 /// let point = Sample {
-///     base_step: 0.008, base_pass: 0.007, round: 0.010, round_passes: 0.010, passes: 3.0, batch: 1.0, is_tree: false, width: 4.0, tokens: 2.0,
+///     base_step: 0.008, base_pass: 0.007, round: 0.010, round_passes: 0.010, passes: 3.0, batch: 1.0, is_tree: false, width: 4.0, tokens: 2.0, prefill: 0.0,
 ///     seen: Seen::Round(0.011),
 /// };
 /// let found = fit(&[point], Prior { widths, noise: 0.1, ..Prior::default() })?;
@@ -194,6 +194,7 @@ mod tests {
                 batch,
                 is_tree,
                 width: passes + 1.0,
+                prefill: 0.0,
                 tokens,
                 seen,
             }
@@ -293,6 +294,7 @@ mod tests {
             batch,
             is_tree: false,
             width: passes + 1.0,
+            prefill: 0.0,
             tokens: 2.5,
             seen,
         }

@@ -147,17 +147,19 @@ impl<'s> Prices<'s> {
         let of = |setup: &Setup<'s>| times(setup, point, layout, tokens);
         let ((base_step, round), (base_pass, round_passes)) = (of(&priced.whole), of(&priced.passes));
         let prefill = prefill(&priced.whole, point);
+        let of_round = (prefill.0 + prefill.1) * point.batch * tokens;
         let ranks = priced.whole.ranks() as f64;
         let sample = Sample {
             base_step: base_step + prefill.0 * point.batch,
             base_pass,
-            round: round + (prefill.0 + prefill.1) * point.batch * tokens,
+            round: round + of_round,
             round_passes,
             passes: layout.map_or(0.0, |layout| layout.draft_passes),
             batch: point.batch,
             is_tree: layout.is_some_and(|layout| layout.is_tree),
             width: layout.map_or(1.0, |layout| layout.verify_width),
             tokens,
+            prefill: if point.k == 0 { prefill.0 * point.batch } else { of_round },
             seen: seen(point, tokens, ranks),
         };
         check(&sample, point)?;
@@ -179,6 +181,7 @@ impl<'s> Prices<'s> {
             is_tree: false,
             width: 1.0,
             tokens: 1.0,
+            prefill: 0.0,
             seen: Seen::Step(whole),
         }
     }
@@ -196,7 +199,8 @@ impl<'s> Prices<'s> {
         let ((base_step, round), (base_pass, round_passes)) = (of(&priced.whole), of(&priced.passes));
         let Layout { draft_passes: passes, is_tree, verify_width: width, .. } = layout;
         let seen = Seen::Round(round);
-        Some(Sample { base_step, base_pass, round, round_passes, passes, batch, is_tree, width, tokens, seen })
+        let prefill = 0.0;
+        Some(Sample { base_step, base_pass, round, round_passes, passes, batch, is_tree, width, tokens, prefill, seen })
     }
 
     /// The drafters.

@@ -138,6 +138,7 @@ mod tests {
                     batch,
                     is_tree: false,
                     width: passes + 1.0,
+                    prefill: 0.0,
                     tokens: 2.0,
                     seen,
                 });

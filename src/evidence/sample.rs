@@ -67,6 +67,8 @@ pub struct Sample {
     pub width: f64,
     /// Tokens per pass.
     pub tokens: f64,
+    /// Seconds of prefill that the priced step or round holds, in closed loops.
+    pub prefill: f64,
     /// What was measured.
     pub seen: Seen,
 }

@@ -96,7 +96,7 @@ fn course(regime: &Regime, found: &Fitted) -> String {
 }
 
 fn points(found: &Fitted, style: Style) -> String {
-    let header = ["point", "what", "batch", "context", "measured", "priced", "profile", "left out", ""];
+    let header = ["point", "what", "batch", "context", "measured", "lasts", "priced", "profile", "left out", ""];
     let mut table = table(&header.map(str::to_owned), style);
     for used in found.used.iter().take(MOST_POINTS) {
         let (point, residual) = (&used.point, &used.residual);
@@ -107,6 +107,7 @@ fn points(found: &Fitted, style: Style) -> String {
                 shortest(tenths(point.batch)),
                 shortest(point.context.round()),
                 measured(&point.timed),
+                Seconds::new(used.sample.measured()).to_string(),
                 signed(residual.before),
                 signed(residual.after),
                 if used.is_fitted { signed(residual.left_out) } else { "-".to_owned() },
@@ -116,8 +117,8 @@ fn points(found: &Fitted, style: Style) -> String {
         );
     }
     let mut notes = vec![
-        "priced, profile, left out: how much longer a step or round is said to last than it was measured, before and after, and by the other points alone"
-            .to_owned(),
+        "lasts: the step or round that the figure comes to; of a speedup beside the priced step".to_owned(),
+        "priced, profile, left out: how much longer the price says, that of the new profile, and that of one fitted to the other points alone".to_owned(),
     ];
     let rest = found.used.len().saturating_sub(MOST_POINTS);
     if rest > 0 {
@@ -236,6 +237,16 @@ pub fn remarks(found: &Fitted) -> Vec<String> {
             )
         });
         lines.push(format!("{what}: {}{where_they_are}", listed(&outliers)));
+    }
+    let loops = || found.used.iter().filter(|used| used.sample.prefill > 0.0);
+    if loops().next().is_some() {
+        let share = median(loops().map(|used| used.sample.prefill / used.sample.priced()));
+        lines.push(format!(
+            "{} of a closed loop (concurrency, benchmarks): their steps hold prefill of others' prompts, {} of the priced step in the median; the profile prices decoding \
+             alone",
+            counted(loops().count() as u64, "point"),
+            percent(share)
+        ));
     }
     let plain = found.used.iter().any(|used| matches!(used.sample.seen, Seen::Step(_)));
     let rounds = found.used.iter().any(|used| matches!(used.sample.seen, Seen::Round(_)));

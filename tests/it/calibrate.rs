@@ -197,7 +197,7 @@ fn plans_take_the_calibration_along() {
     assert!(here.iter().all(|row| row.iter().all(|(name, cell)| name != "notes" || !cell.contains("unvalidated"))));
 }
 
-/// The same points in another order, with columns in another order, give the same profile.
+/// The same points in another order, with columns in another order, give the same profile to the byte.
 #[test]
 fn order_plays_no_part() {
     let one = with("k,batch,context,tokens_per_pass,tpot_ms\n0,1,400,,7.9\n3,1,400,2.5,4.1\n3,64,400,2.5,7.2\n");
@@ -206,12 +206,7 @@ fn order_plays_no_part() {
         calibrated(folder.path(), &[]);
         std::fs::read_to_string(folder.path().join("mine.toml")).unwrap()
     };
-    let numbers = |text: String| -> Vec<f64> {
-        text.split(|c: char| !(c.is_ascii_digit() || "+-.e".contains(c))).filter_map(|of| of.parse().ok()).collect()
-    };
-    let (one, other) = (numbers(profile(&one)), numbers(profile(&other)));
-    assert_eq!(one.len(), other.len());
-    assert!(one.iter().zip(&other).all(|(a, b)| (a - b).abs() <= 1e-6 * a.abs() + 1e-15), "{one:?}\n{other:?}");
+    assert_eq!(profile(&one), profile(&other));
 }
 
 /// Every mistake is told, and what is left is fitted.
@@ -276,6 +271,61 @@ fn what_cannot_be_fitted_says_why_and_writes_nothing() {
     std::fs::remove_file(folder.path().join("mine.toml")).unwrap();
     run_well(folder.path(), &arguments(&[]));
     run_well(folder.path(), &arguments(&[]));
+}
+
+/// Points of another deployment, a rate of one sequence, and times beyond the datasheet make no profile.
+#[test]
+fn points_that_no_such_deployment_can_have_make_no_profile() {
+    let head = "k,batch,context,tokens_per_pass";
+    for (table, due) in [
+        (
+            format!("{head},tpot_ms\n0,12,1024,,26\n4,12,1024,2.4,16\n4,64,1024,2.4,26\n"),
+            "times as long as priced in the median",
+        ),
+        (format!("{head},tpot_ms\n0,12,1024,,0.89\n4,12,1024,2.4,0.56\n"), "line 2: 0.10 times as long as priced"),
+        (format!("{head},tokens_per_s\n0,12,1024,,112\n4,12,1024,2.4,178\n"), "those of one of the 12 sequences"),
+    ] {
+        let folder = with(&table);
+        let ran = run(folder.path(), &arguments(&[]));
+        assert!(ran.code == 3 && ran.stderr.contains(due), "{table}: {}{}", ran.stdout, ran.stderr);
+        assert!(!folder.path().join("mine.toml").exists());
+    }
+    // A fifth too short is a fifth too short; but no pass reads 15 GB in less than 3.35 TB/s allow.
+    let folder = with(&format!("{head},tpot_ms\n0,1,1024,,5.2\n4,1,1024,2.4,3.0\n0,4,1024,,5.3\n4,4,1024,2.4,3.0\n"));
+    calibrated(folder.path(), &[]);
+    for row in swept(folder.path(), &["--engine", "./mine.toml"]) {
+        let least = 15.0e9 / 3.35e12;
+        assert!(number(&row, "base_step_s") > least && number(&row, "verify_s") > least, "{row:?}");
+    }
+}
+
+/// Results of another engine's benchmark, or of another model, are left out by name; so is what has no number.
+#[test]
+fn benchmarks_of_other_deployments_are_left_out() {
+    let run_of = |rest: &str| {
+        format!(
+            "{{\"completed\": 200, \"duration\": 60.0, \"total_input_tokens\": 60000, \"total_output_tokens\": 40000, \
+             \"mean_tpot_ms\": 8.6, \"mean_itl_ms\": 8.6, \"max_concurrency\": 8{rest}}}"
+        )
+    };
+    let lines = [
+        run_of(""),
+        run_of(", \"backend\": \"sglang\""),
+        run_of(", \"model_id\": \"meta-llama/Llama-3.1-70B-Instruct\""),
+        run_of(", \"model_id\": \"meta-llama/Llama-3.1-8B-Instruct\""),
+        run_of("").replace("8.6", "NaN"),
+    ];
+    let folder = with(&lines.join("\n"));
+    let found = calibrated(folder.path(), &[]);
+    let refused: Vec<&str> =
+        found["refused"].as_array().unwrap().iter().map(|of| of["reason"].as_str().unwrap()).collect();
+    let due = [
+        "backend sglang, and the scenario has vllm",
+        "model meta-llama/Llama-3.1-70B-Instruct, which is another than the scenario's target",
+        "mean_tpot_ms is missing, or no number",
+    ];
+    assert_eq!(refused, due);
+    assert!(found["remarks"].to_string().contains("of a closed loop"), "{found:#}");
 }
 
 /// One point moves what it tells of, and says how little that is.

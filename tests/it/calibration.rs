@@ -55,6 +55,7 @@ fn deployments() -> BTreeMap<(String, String), Vec<Point>> {
             is_tree: of.layout.is_tree,
             width: of.layout.verify_width,
             tokens: of.tokens_per_pass,
+            prefill: 0.0,
             seen: Seen::Speedup(measured / prefill),
         };
         let constants = constants(&of.engine);

@@ -18,7 +18,8 @@ Examples:
   specplan plan --scenario mine.toml --engine ./mine-vllm.toml
                                                        then: the decision with the profile
 
-Files: CSV with columns by name, in any order: batch (or concurrency), k (0: plain decoding), context (or prompt_tokens and output_tokens),
+Files: CSV with columns by name, in any order: batch (sequences that decode at once; or concurrency, clients of a closed loop, whose steps hold
+prefill too), k (0: plain decoding), context (or prompt_tokens and output_tokens),
 one of step_ms, tpot_ms, tokens_per_s, speedup (also step_s, tpot_s, round_ms, round_s, base_step_ms, base_step_s), for k > 0
 tokens_per_pass (the acceptance length that engines print), and drafter where the scenario has several. Optional: verify_width,
 draft_passes, draft_width, topology for trees; hardware, target, engine, tensor_parallel to leave other deployments' lines out. Or JSON of a
