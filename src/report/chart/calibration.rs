@@ -18,7 +18,7 @@ pub fn chart(found: &Fitted, title: &str, trust: &[String]) -> Chart {
         title: format!("Calibration: {title}"),
         subtitle: headline(found),
         caption: format!(
-            "Plain steps and rounds as priced, and (new) with the profile. Above the dark line one was said to last longer than it was measured; light lines: {BAND} %.{}",
+            "Plain steps and rounds as priced, and (new) with the profile; light lines: {BAND} % off.{}",
             split(found)
         ),
         trust: trust.to_vec(),
@@ -39,20 +39,21 @@ fn split(found: &Fitted) -> String {
 fn by_batch(used: &[Used]) -> Scatter {
     let off = |error: f64| (error * 100.0).clamp(-EDGE, EDGE);
     let is_plain = |used: &Used| matches!(used.sample.seen, Seen::Step(_));
-    let kind = |name: &str, color: usize, plain: bool, error: fn(&Used) -> f64| Kind {
+    // With the profile only what it was fitted to is drawn.
+    let kind = |name: &str, color: usize, plain: bool, error: fn(&Used) -> Option<f64>| Kind {
         name: name.to_owned(),
         color,
         points: used
             .iter()
             .filter(|used| is_plain(used) == plain)
-            .map(|used| (used.point.batch, off(error(used))))
+            .filter_map(|used| Some((used.point.batch, off(error(used)?))))
             .collect(),
     };
     let kinds = [
-        kind("plain", 2, true, |used| used.residual.before),
-        kind("rounds", 3, false, |used| used.residual.before),
-        kind("plain, new", 0, true, |used| used.residual.after),
-        kind("rounds, new", 1, false, |used| used.residual.after),
+        kind("plain", 2, true, |used| Some(used.residual.before)),
+        kind("rounds", 3, false, |used| Some(used.residual.before)),
+        kind("plain, new", 0, true, |used| used.is_fitted.then_some(used.residual.after)),
+        kind("rounds, new", 1, false, |used| used.is_fitted.then_some(used.residual.after)),
     ];
     let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| !kind.points.is_empty()).collect();
     let batches = || used.iter().map(|used| used.point.batch);

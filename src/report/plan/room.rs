@@ -1,5 +1,6 @@
 //! What a verdict says of batches, contexts and memory.
 
+use crate::domain::engine::Known;
 use crate::plan::capacity::Capacity;
 use crate::plan::verdict::Stand;
 use crate::report::number::{counted, thousands, times};
@@ -45,9 +46,7 @@ impl Seen<'_, '_, '_> {
         let doubts = !(unsure.is_empty() && verdict.apart.is_empty());
         let sure = if unsure.is_empty() { String::new() } else { format!("; {}", unsure.join(", ")) };
         let kept = self.kept_windows(&windows);
-        let measured = self.measured().filter(|(batch, _)| windows.iter().any(|(_, to)| to > batch));
-        let measured = measured
-            .map_or_else(String::new, |(batch, _)| format!("; measurements behind the price end at batch {batch}"));
+        let measured = self.measured().and_then(|known| beyond(known.batch, &windows)).unwrap_or_default();
         let load: Vec<String> = self.planned.load.iter().map(|(name, batch)| format!("{name} = {batch}")).collect();
         let load = if load.is_empty() { String::new() } else { format!("; your load: {}", load.join(", ")) };
         let priced =
@@ -73,14 +72,13 @@ impl Seen<'_, '_, '_> {
         }
     }
 
-    /// The largest batch and the longest context of the measurements behind the price, where they are known.
-    fn measured(&self) -> Option<(u64, u64)> {
+    /// What the measurements behind the price cover, where that is known.
+    fn measured(&self) -> Option<Known> {
         let setting = &self.decision.setting;
         let class = if setting.target.is_moe() { "moe" } else { "dense" };
         let additive = setting.engine.additive()?;
         let calibrated = additive.calibrated_on(setting.device, setting.target, None).map(|of| &of.error);
-        let known = calibrated.or_else(|| additive.error(class))?.known?;
-        Some((known.batch.1, known.context))
+        calibrated.or_else(|| additive.error(class))?.known
     }
 
     /// Where it pays along contexts, at the batch that decides.
@@ -104,9 +102,9 @@ impl Seen<'_, '_, '_> {
         } else {
             ", if acceptance is the same in all of them"
         };
-        let measured = self.measured().filter(|(_, context)| last > *context);
-        let measured = measured
-            .map_or_else(String::new, |(_, context)| format!("; measurements behind the price end at {context}"));
+        let measured = self.measured().map(|known| known.context).filter(|context| last > *context);
+        let measured =
+            measured.map_or_else(String::new, |context| format!("; measurements behind the price end at {context}"));
         Some(format!("{says}{same}{measured}"))
     }
 
@@ -155,5 +153,17 @@ impl Seen<'_, '_, '_> {
             full.plain_batch,
             thousands(full.plain),
         ))
+    }
+}
+
+/// What is said where measurements do not reach over all batches in which it pays.
+fn beyond((least, most): (u64, u64), windows: &[(u64, u64)]) -> Option<String> {
+    let below = windows.iter().any(|(from, _)| *from < least);
+    let above = windows.iter().any(|(_, to)| *to > most);
+    match (below, above) {
+        (false, false) => None,
+        (false, true) => Some(format!("; measurements behind the price end at batch {most}")),
+        (true, _) if least == most => Some(format!("; measurements behind the price are of batch {most}")),
+        (true, _) => Some(format!("; measurements behind the price are of batch {least} to {most}")),
     }
 }
