@@ -8,3 +8,4 @@ pub mod rounds;
 
 mod cells;
 mod json;
+mod value;

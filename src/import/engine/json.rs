@@ -10,6 +10,7 @@ use crate::domain::observed::{Stamp, Window};
 use crate::import::engine::log::Log;
 use crate::import::engine::scan::has_needle;
 use crate::import::engine::stamp::written;
+use crate::import::value::{get, of_number};
 
 /// Levels that are looked into.
 const DEEPEST: usize = 24;
@@ -169,23 +170,6 @@ const READERS: [Read; 12] = [
     bench::sglang,
     bench::guidellm,
 ];
-
-/// The value under a key of an object.
-fn get<'v, 's>(value: &'v JsonValue<'s>, key: &str) -> Option<&'v JsonValue<'s>> {
-    match value {
-        JsonValue::Object(entries) => entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value),
-        _ => None,
-    }
-}
-
-/// A number that is finite.
-fn of_number(value: &JsonValue<'_>) -> Option<f64> {
-    match value {
-        JsonValue::Int(number) => Some(*number as f64),
-        JsonValue::Float(number) if number.is_finite() => Some(*number),
-        _ => None,
-    }
-}
 
 /// The number under the first of several keys that is there.
 fn number(value: &JsonValue<'_>, keys: &[&str]) -> Option<f64> {

@@ -6,6 +6,7 @@ use crate::domain::drafter::Layout;
 use crate::domain::measured::{Measured, Timed};
 use crate::domain::measurement::ClosedLoop;
 use crate::import::points::{Asked, NoPoints, Points};
+use crate::import::value::{get, of_number, text};
 use crate::units::Seconds;
 
 /// Gaps between chunks that are longer than the time of a token by so much hold several tokens.
@@ -102,14 +103,6 @@ fn elsewhere(value: &JsonValue<'_>, asked: &Asked<'_>) -> Option<String> {
     (!(asked.is_target)(&model)).then(|| format!("model {model}, which is another than the scenario's target"))
 }
 
-/// A word under a key.
-fn text(value: &JsonValue<'_>, key: &str) -> Option<String> {
-    match get(value, key) {
-        Some(JsonValue::Str(text)) => Some(text.to_string()),
-        _ => None,
-    }
-}
-
 /// The draft length that a run states, with the passes of a tree.
 fn drafts(value: &JsonValue<'_>) -> Option<(u64, Option<Layout>)> {
     if let Some(JsonValue::Array(rates)) = get(value, "spec_decode_per_position_acceptance_rates") {
@@ -128,21 +121,6 @@ fn drafts(value: &JsonValue<'_>) -> Option<(u64, Option<Layout>)> {
     let layout =
         tree.map(|nodes| Layout { verify_width: nodes, draft_passes: steps, draft_width: topk, is_tree: true });
     Some((steps as u64, layout))
-}
-
-fn get<'v, 's>(value: &'v JsonValue<'s>, key: &str) -> Option<&'v JsonValue<'s>> {
-    match value {
-        JsonValue::Object(entries) => entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value),
-        _ => None,
-    }
-}
-
-fn of_number(value: &JsonValue<'_>) -> Option<f64> {
-    match value {
-        JsonValue::Int(number) => Some(*number as f64),
-        JsonValue::Float(number) if number.is_finite() => Some(*number),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

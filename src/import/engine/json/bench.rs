@@ -3,7 +3,8 @@
 use jiter::JsonValue;
 
 use crate::domain::observed::Window;
-use crate::import::engine::json::{get, histogram, list, number, passed};
+use crate::import::engine::json::{histogram, list, number, passed};
+use crate::import::value::{get, text};
 use crate::words::{Printout, Trap};
 
 /// Gaps between chunks that are so much longer than times per token hold several tokens.
@@ -44,14 +45,6 @@ pub(super) fn vllm(value: &JsonValue<'_>, k: Option<u64>) -> Option<Vec<Window>>
     }
     window.traps.extend(random(value));
     Some(vec![window])
-}
-
-/// A word under a key.
-fn text(value: &JsonValue<'_>, key: &str) -> Option<String> {
-    match get(value, key) {
-        Some(JsonValue::Str(text)) => Some(text.to_string()),
-        _ => None,
-    }
 }
 
 /// Whether prompts were random, as a run says of itself.
