@@ -267,13 +267,13 @@ const LEAST_WEIGHT: f64 = 0.2;
 /// ```
 ///
 /// e: the n points left out, w their weights in the fit, at least 0.2. Of published deployments of at least eight points, predicted with three drawn among them, p and m were 9.6 and 2.3 % for
-/// dense targets on vLLM and SGLang, 12.8 and 4.3 % for mixtures, 10.2 (with five) and 3.6 % on other engines.
+/// dense targets on vLLM and SGLang, 12.8 and 4.3 % for mixtures, 16 (with five 14) and 5 % on other engines.
 #[must_use]
 pub fn expected(residuals: &[Residual], class: Class) -> ExpectedError {
     let (median, p90) = match class {
         Class::Dense => (0.023, 0.096),
         Class::Moe => (0.043, 0.128),
-        Class::Other => (0.036, 0.102),
+        Class::Other => (0.05, 0.15),
     };
     let count = residuals.len() as f64;
     let off = || residuals.iter().map(|of| of.left_out.abs().min(MOST));

@@ -64,7 +64,7 @@ fn models() -> Vec<Model> {
 #[test]
 fn every_file_reads_and_every_figure_has_a_source() {
     let models = models();
-    assert!(devices().len() == 65 && models.len() >= 85 && entries(Kind::Engines).len() == 10);
+    assert!(devices().len() == 65 && models.len() >= 85 && entries(Kind::Engines).len() == 11);
     for model in &models {
         assert!(model.source.is_some(), "{}", model.id);
         assert_eq!(model.role == Role::Head, model.head_kind().is_some(), "{}", model.id);

@@ -236,7 +236,7 @@ fn every_breakdown_can_be_recomputed_from_the_rows() {
     let folder = folder();
     let found = json(folder.path(), &[]);
     let rows = found["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 568);
+    assert_eq!(rows.len(), 610);
     let kept = rows.iter().filter(|row| row["class"] == "moe" && row["scored_apart"] == false);
     let mut errors: Vec<f64> = kept.filter_map(|row| Some(row["error"].as_f64()?.abs())).collect();
     errors.sort_by(f64::total_cmp);
