@@ -32,6 +32,7 @@ const CONSTANTS: Keys = Keys::all(&[
     "t_sequence",
     "t_moe_layer",
     "routing_independence",
+    "routing_power",
     "t_all_reduce",
     "eta_link",
     "accepted_per_proposed",
@@ -133,6 +134,7 @@ fn additive(root: &Node, fields: &mut Fields<'_, '_>) -> Option<Additive> {
         let sequence = fields.required("t_sequence", time);
         let moe_layer = fields.required("t_moe_layer", time);
         let routing_independence = fields.required("routing_independence", share);
+        let routing_power = fields.optional("routing_power", share);
         let all_reduce = fields.required("t_all_reduce", time);
         let link = fields.required("eta_link", share);
         let accepted_per_proposed = fields.required("accepted_per_proposed", share);
@@ -153,6 +155,7 @@ fn additive(root: &Node, fields: &mut Fields<'_, '_>) -> Option<Additive> {
             sequence: sequence?,
             moe_layer: moe_layer?,
             routing_independence: routing_independence?,
+            routing_power: routing_power?,
             all_reduce: all_reduce?,
             link: link?,
             accepted_per_proposed: accepted_per_proposed?,

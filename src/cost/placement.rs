@@ -19,8 +19,42 @@ pub struct Placement {
     pub parts: u64,
     /// One-way bandwidth of a device's link; zero on a single device, which needs none.
     pub link: BytesPerSecond,
-    /// How independent the routing of tokens of one sequence is, rho; 1: as that of different sequences.
-    pub routing_independence: f64,
+    /// How tokens of one sequence share experts.
+    pub routing: Routing,
+}
+
+/// How tokens of one sequence share experts; those of different sequences pick independently.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Routing {
+    /// Each token beyond the first picks independently for this share, rho; 1: like tokens of other sequences.
+    Share(f64),
+    /// q tokens pick like so many independent ones as q to this power: the wider a verification, the more its tokens share.
+    Power(f64),
+}
+
+impl Routing {
+    /// Tokens that pick independently, of q of one sequence.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// 1 + (q - 1) rho        or q^p
+    /// ```
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use specplan::cost::placement::Routing;
+    /// assert_eq!([Routing::Share(0.5), Routing::Power(0.5)].map(|of| of.independent(9.0)), [5.0, 3.0]);
+    /// assert_eq!([Routing::Share(0.5), Routing::Power(0.5)].map(|of| of.independent(1.0)), [1.0, 1.0]);
+    /// ```
+    #[must_use]
+    pub fn independent(self, tokens: f64) -> f64 {
+        match self {
+            Self::Share(rho) => 1.0 + (tokens - 1.0) * rho,
+            Self::Power(power) => tokens.powf(power),
+        }
+    }
 }
 
 /// KV heads that cannot be spread evenly.
@@ -40,7 +74,7 @@ pub struct Unsplittable {
 impl Placement {
     /// One device, tokens routed independently.
     pub const SINGLE: Self =
-        Self { devices: 1, ranks: 1, stages: 1, parts: 1, link: BytesPerSecond::ZERO, routing_independence: 1.0 };
+        Self { devices: 1, ranks: 1, stages: 1, parts: 1, link: BytesPerSecond::ZERO, routing: Routing::Share(1.0) };
 
     /// Checks that a model's KV heads divide the devices, or the other way round.
     ///

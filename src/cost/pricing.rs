@@ -1,7 +1,7 @@
 //! How the passes of one model are priced: the form in force with everything it needs.
 
 use crate::cost::additive::Coefficients;
-use crate::cost::placement::{Placement, Unsplittable};
+use crate::cost::placement::{Placement, Routing, Unsplittable};
 use crate::cost::roofline::Rates;
 use crate::cost::terms::Without;
 use crate::domain::deployment::Spread;
@@ -153,8 +153,9 @@ impl Pricing {
         match (&basis.engine.profile, basis.roofline) {
             (Profile::Additive(additive), Roofline::Additive) => {
                 let coefficients = coefficients(basis, additive, model, rates, placement.link)?;
-                let routing_independence = additive.routing_independence.value.get();
-                let placement = Placement { routing_independence, ..placement };
+                let power = additive.routing_power.as_ref().map(|power| Routing::Power(power.value.get()));
+                let routing = power.unwrap_or(Routing::Share(additive.routing_independence.value.get()));
+                let placement = Placement { routing, ..placement };
                 Ok(Self { rates, placement, form: Form::Additive(coefficients) })
             }
             (_, roofline) => Ok(Self { placement, ..Self::ideal(rates, roofline) }),

@@ -66,6 +66,9 @@ pub struct Additive {
     pub moe_layer: Constant<Seconds>,
     /// How independent the routing of tokens of one sequence is; 1: as that of different sequences.
     pub routing_independence: Constant<Efficiency>,
+    /// Tokens of one sequence pick experts like so many independent ones as their number to this power; in place of
+    /// `routing_independence` where it is stated.
+    pub routing_power: Option<Constant<Efficiency>>,
     /// Start of one all-reduce.
     pub all_reduce: Constant<Seconds>,
     /// Share of a link's bandwidth that all-reduces get.

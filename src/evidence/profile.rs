@@ -11,7 +11,7 @@ use crate::evidence::score::{quantile, sorted};
 use crate::units::Seconds;
 use crate::words::{Class, DrafterKind, Status};
 
-/// Constants that a calibration states, by their names in files, in the order of the rows of [`slopes`].
+/// Constants that a calibration states, by their names in files, in the order of the rows of the covariance.
 pub const CONSTANTS: [&str; TERMS] =
     ["plain_pace", "round_pace", "t_step", "t_round", "t_draft", "t_sequence", "t_tree", "t_token"];
 /// Where the parts of a fit stand that each constant's openness and limit are told by.
@@ -225,6 +225,7 @@ fn without_ranges(additive: &Additive, family: &str) -> Additive {
     let mut all = additive.clone();
     all.moe_layer = held(&all.moe_layer);
     all.routing_independence = held(&all.routing_independence);
+    all.routing_power = all.routing_power.as_ref().map(held);
     all.all_reduce = held(&all.all_reduce);
     all.link = held(&all.link);
     all.accepted_per_proposed = held(&all.accepted_per_proposed);

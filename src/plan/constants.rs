@@ -90,12 +90,16 @@ fn slots<'a>(additive: &'a mut Additive, family: &str) -> Vec<(&'static str, Slo
         ("t_round", Slot::Time(&mut additive.round)),
         ("t_sequence", Slot::Time(&mut additive.sequence)),
         ("t_moe_layer", Slot::Time(&mut additive.moe_layer)),
-        ("routing_independence", Slot::Share(&mut additive.routing_independence)),
         ("t_all_reduce", Slot::Time(&mut additive.all_reduce)),
         ("eta_link", Slot::Share(&mut additive.link)),
         ("accepted_per_proposed", Slot::Share(&mut additive.accepted_per_proposed)),
     ];
-    let Additive { device, tree, token, plain_pace, round_pace, .. } = additive;
+    let Additive { device, tree, token, plain_pace, round_pace, routing_power, routing_independence, .. } = additive;
+    // One of both counts.
+    all.push(match routing_power {
+        Some(power) => ("routing_power", Slot::Share(power)),
+        None => ("routing_independence", Slot::Share(routing_independence)),
+    });
     all.extend(device.as_mut().map(|device| ("t_round_device", Slot::Time(device))));
     all.extend(tree.as_mut().map(|tree| ("t_tree", Slot::Time(tree))));
     all.extend(token.as_mut().map(|token| ("t_token", Slot::Time(token))));

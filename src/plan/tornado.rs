@@ -41,7 +41,7 @@ impl Input {
                 "plain_pace" => "how long plain passes take over their price",
                 "round_pace" => "how long passes of rounds take over their price",
                 "t_moe_layer" => "routing of a layer of experts",
-                "routing_independence" => "how many experts verified tokens share",
+                "routing_independence" | "routing_power" => "how many experts verified tokens share",
                 "t_all_reduce" => "the start of an all-reduce",
                 "eta_link" => "the share of the link that is reached",
                 "accepted_per_proposed" => "the share of sequences that propose",

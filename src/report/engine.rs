@@ -65,6 +65,7 @@ pub(super) fn constants(additive: &Additive) -> Vec<Figure<'_>> {
         Figure::share("eta_link", &additive.link),
         Figure::share("accepted_per_proposed", &additive.accepted_per_proposed),
     ];
+    all.extend(additive.routing_power.iter().map(|power| Figure::share("routing_power", power)));
     all.extend(additive.device.iter().map(|device| Figure::time("t_round_device", device)));
     all.extend(additive.tree.iter().map(|tree| Figure::time("t_tree", tree)));
     all.extend(additive.token.iter().map(|token| Figure::time("t_token", token)));

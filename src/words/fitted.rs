@@ -41,7 +41,7 @@ words!(
         FurtherDevice = "t_round_device",
         /// Tried: the share of prefill that decoding waits for in closed-loop traffic.
         PrefillShare = "prefill_share",
-        /// Tried: distinct tokens of a sequence grow as its width to this power.
+        /// Distinct tokens of a sequence grow as its width to this power.
         RoutingPower = "routing_power",
     }
 );

@@ -99,6 +99,7 @@ impl Figures {
             sequence: time(self.sequence),
             moe_layer: time(self.moe_layer),
             routing_independence: share(self.rho),
+            routing_power: None,
             all_reduce: time(self.all_reduce),
             link: share(self.eta_link),
             accepted_per_proposed: share(0.4),

@@ -162,7 +162,7 @@ fn the_best_k_of_a_mixture_is_not_monotone_in_the_batch() {
     let column = |name: &str| header.iter().position(|known| *known == name).unwrap();
     let (batch, k, alpha, speedup) = (column("batch"), column("k"), column("alpha"), column("speedup"));
     let mut best: Vec<(u64, u64, f64)> = Vec::new();
-    for row in lines.filter(|row| row[alpha] == "0.6") {
+    for row in lines.filter(|row| row[alpha] == "0.5") {
         let one: (u64, u64, f64) =
             (row[batch].parse().unwrap(), row[k].parse().unwrap(), row[speedup].parse().unwrap());
         match best.last_mut() {

@@ -1,6 +1,7 @@
 //! Mixtures of experts.
 
 use crate::cost::ops::{Ops, Whole, Work};
+use crate::cost::placement::Routing;
 use crate::cost::shape::PassShape;
 use crate::domain::ffn::Moe;
 use crate::domain::layers::LayerGroup;
@@ -37,10 +38,10 @@ pub fn distinct_experts(experts: f64, top_k: f64, tokens: f64) -> f64 {
     -experts * (tokens * (-top_k / experts).ln_1p()).exp_m1()
 }
 
-/// Tokens that pick independently: `B (1 + (q - 1) rho)`. The new tokens of one sequence agree in part on
+/// Tokens that pick independently: `B (1 + (q - 1) rho)` or `B q^p`. The new tokens of one sequence agree in part on
 /// their experts; those of different sequences do not.
-fn independent_tokens(shape: PassShape, routing_independence: f64) -> f64 {
-    shape.batch * (1.0 + (shape.new_tokens_per_seq - 1.0) * routing_independence)
+fn independent_tokens(shape: PassShape, routing: Routing) -> f64 {
+    shape.batch * routing.independent(shape.new_tokens_per_seq)
 }
 
 /// Adds a group's mixtures.
@@ -49,7 +50,7 @@ fn independent_tokens(shape: PassShape, routing_independence: f64) -> f64 {
 ///
 /// ```text
 /// router   2 n h E FLOPs, its weights once, on every device
-/// experts  2 n top_k 3 h f FLOPs, the weights of D(r n_eff) / r experts, n_eff = B (1 + (q - 1) rho)
+/// experts  2 n top_k 3 h f FLOPs, the weights of D(r n_eff) / r experts, n_eff = B (1 + (q - 1) rho) or B q^p
 /// shared   2 n 3 h f FLOPs and the weights once for each shared expert
 /// ```
 ///
@@ -63,7 +64,7 @@ pub(super) fn add(ops: &mut Ops, moe: &Moe, group: &LayerGroup, of: &Whole<'_>) 
     let expert = count * moe.expert_params(hidden);
     // Ranks that share the experts see each other's tokens, and each holds its part of what all pick.
     let ranks = of.placement.ranks as f64;
-    let independent = ranks * independent_tokens(of.shape, of.placement.routing_independence);
+    let independent = ranks * independent_tokens(of.shape, of.placement.routing);
     let (experts, top_k) = (moe.experts() as f64, moe.top_k() as f64);
     let read = distinct_experts(experts, top_k, independent);
     let flops = Flops::new(2.0 * tokens * top_k * expert);

@@ -66,7 +66,7 @@ impl Subject {
         let families = stated.families.iter().filter(|(name, _)| Some(name.as_str()) == family).cloned().collect();
         let mut additive = Additive { families, errors: Vec::new(), ..(**stated).clone() };
         for (of, value) in Fitted::ALL.iter().filter_map(|&of| Some((of, values.get(of)?))) {
-            set(&mut additive, of, value, self.measured.layout.verify_width);
+            set(&mut additive, of, value);
         }
         Engine { profile: Profile::Additive(Box::new(additive)), ..self.engine.clone() }
     }
@@ -108,7 +108,7 @@ pub(super) struct Passes {
 }
 
 /// Sets a constant that changes what passes cost.
-fn set(additive: &mut Additive, of: Fitted, value: f64, width: f64) {
+fn set(additive: &mut Additive, of: Fitted, value: f64) {
     if !changes_passes(of) {
         return;
     }
@@ -121,11 +121,11 @@ fn set(additive: &mut Additive, of: Fitted, value: f64, width: f64) {
     match of {
         Fitted::MoeLayer => additive.moe_layer.value = time,
         Fitted::AllReduce => additive.all_reduce.value = time,
-        Fitted::RoutingIndependence => share(&mut additive.routing_independence, value),
-        // 1 + (q - 1) rho = q^p.
-        Fitted::RoutingPower if width > 1.0 => {
-            share(&mut additive.routing_independence, (width.powf(value) - 1.0) / (width - 1.0));
+        Fitted::RoutingIndependence => {
+            share(&mut additive.routing_independence, value);
+            additive.routing_power = None;
         }
+        Fitted::RoutingPower => additive.routing_power.iter_mut().for_each(|power| share(power, value)),
         Fitted::AcceptedPerProposed => share(&mut additive.accepted_per_proposed, value),
         Fitted::LayerFloor => additive.layer_floor.iter_mut().for_each(|floor| floor.value = time),
         Fitted::QuantisedCompute => {

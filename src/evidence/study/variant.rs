@@ -29,7 +29,7 @@ pub const OF_ENGINES: [Fitted; 3] = [Fitted::Step, Fitted::Draft, Fitted::Round]
 /// Constants that all engines share, or that only one kind of engine has.
 pub const SHARED: [Fitted; 8] = [
     Fitted::MoeLayer,
-    Fitted::RoutingIndependence,
+    Fitted::RoutingPower,
     Fitted::AllReduce,
     Fitted::AcceptedPerProposed,
     Fitted::LayerFloor,
@@ -73,15 +73,16 @@ pub fn tried(measured: &Measured) -> Vec<Variant> {
         let parameters = base.parameters.iter().filter(|one| keep(one)).cloned().collect();
         Variant { name, design: Design { parameters, held, ..base }, about }
     };
-    let rho = Fitted::RoutingIndependence;
-    let without_rho = |of: &Parameter| of.of != rho;
-    let mut power = less("distinct tokens of a sequence as a power of its width", &without_rho, base.held, Some(rho));
-    power.design.parameters.push(of_all(Fitted::RoutingPower));
+    let (rho, power) = (Fitted::RoutingIndependence, Fitted::RoutingPower);
+    let without_power = |of: &Parameter| of.of != power;
+    let mut linear =
+        less("distinct tokens of a sequence grow in proportion to its width", &without_power, base.held, Some(rho));
+    linear.design.parameters.push(of_all(rho));
     let device = Fitted::FurtherDevice;
     vec![
         less("one profile for all engines", &|of| !matches!(of.scope, Scope::Engine(_)), base.held, None),
-        less("routing independence 1", &without_rho, base.held.with(rho, 1.0), Some(rho)),
-        power,
+        less("routing of each token by itself", &without_power, base.held.with(power, 1.0), Some(power)),
+        linear,
         more("a time for each sequence of a round", &[Fitted::Sequence]),
         more("KV cache read at a bandwidth of its own", &[Fitted::KvBandwidth]),
         more("draft passes of trees take longer", &[Fitted::TreePass]),

@@ -63,6 +63,8 @@ fn stated(additive: &Additive, of: Fitted) -> Option<f64> {
         Fitted::Draft => additive.draft.value.get(),
         Fitted::Round => additive.round.value.get(),
         Fitted::MoeLayer => additive.moe_layer.value.get(),
+        Fitted::RoutingPower => additive.routing_power.as_ref()?.value.get(),
+        Fitted::FurtherDevice => additive.device.as_ref()?.value.get(),
         Fitted::RoutingIndependence => additive.routing_independence.value.get(),
         Fitted::AllReduce => additive.all_reduce.value.get(),
         Fitted::AcceptedPerProposed => additive.accepted_per_proposed.value.get(),
