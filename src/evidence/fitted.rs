@@ -9,7 +9,7 @@ use crate::evidence::deployment::Prices;
 use crate::evidence::next::{Next, Planned, next};
 use crate::evidence::predict::class;
 use crate::evidence::profile::{Moved, NoProfile, Subject, moved, prior, profile};
-use crate::evidence::regime::{Regime, regime};
+use crate::evidence::regime::{Regime, missed, regime};
 use crate::evidence::repeated::{Pair, repeated};
 use crate::evidence::sample::{Sample, Seen};
 use crate::evidence::score::median;
@@ -51,6 +51,8 @@ pub struct Fitted {
     pub moved: Vec<Moved>,
     /// What to measure next.
     pub next: Option<Next>,
+    /// Whether rounds take far more for each round and sequence than engines spend: as where they wait for their host.
+    pub is_waiting: bool,
     /// The points behind the profile that it began with, if that was calibrated itself.
     pub began_with: Option<u64>,
     /// The profile that is not calibrated, at the beginning of all.
@@ -131,7 +133,7 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
     // The same number again is one measurement.
     let again: Vec<usize> = repeated.iter().filter(|pair| pair.apart <= 0.0).map(|pair| pair.second).collect();
     let is_own = |at: usize| !again.contains(&at);
-    let whole = fit(&chosen(&samples, is_own), believed)?;
+    let (whole, believed, is_waiting) = waiting(&chosen(&samples, is_own), believed)?;
     let regime = regime(&chosen(&samples, is_own), &whole, believed);
     let side = asked.side.unwrap_or_else(|| regime.as_ref().map_or(Side::Above, |of| planned_side(of, &asked.planned)));
     let on_side = |of: &Sample| match (&regime, side) {
@@ -164,6 +166,7 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
         moved: moved(additive, &found),
         next: next(&prices, &found, &on_its_side(&asked.planned, regime.as_ref(), side)),
         fit: found,
+        is_waiting,
         began_with: additive.calibration.as_ref().map(|of| of.error.rows),
         base: setting.engine.origin().to_owned(),
         regime,
@@ -190,6 +193,27 @@ fn on_its_side(planned: &Planned, regime: Option<&Regime>, side: Side) -> Planne
     let batches: Vec<u64> = planned.batches.iter().copied().filter(is_in).collect();
     if batches.is_empty() { planned.clone() } else { Planned { batches, ..planned.clone() } }
 }
+
+/// The fit, with what was believed: where that misses points and one in which rounds wait for their host does not, the latter.
+fn waiting(samples: &[Sample], believed: Prior) -> Result<(Fit, Prior, bool), NoFit> {
+    let whole = fit(samples, believed)?;
+    let off = missed(&[&whole], believed.noise);
+    if samples.len() >= LEAST && off > DOUBTS * believed.noise {
+        let wide = believed.of_waiting_hosts();
+        let other = fit(samples, wide)?;
+        if missed(&[&other], wide.noise) < CLEARER * off {
+            return Ok((other, wide, true));
+        }
+    }
+    Ok((whole, believed, false))
+}
+
+/// With fewer points any law fits.
+const LEAST: usize = 8;
+/// Points that are left out are missed by so many times the noise before anything else is believed.
+const DOUBTS: f64 = 1.2;
+/// What else is believed has to miss them by this share of it, or less.
+const CLEARER: f64 = 0.8;
 
 /// Plain steps before rounds, then by batch, passes and what was measured.
 fn order(of: &Sample) -> [f64; 6] {

@@ -107,7 +107,7 @@ fn best(samples: &[Sample], prior: Prior, along: Along, together: f64) -> Option
 }
 
 /// Root mean square of what is missed of points left out.
-fn missed(fits: &[&Fit], noise: f64) -> f64 {
+pub(super) fn missed(fits: &[&Fit], noise: f64) -> f64 {
     let all = || fits.iter().flat_map(|fit| &fit.residuals);
     let squares: f64 = all().map(|of| of.left_out.abs().min(MOST * noise).powi(2)).sum();
     (squares / all().count().max(1) as f64).sqrt()

@@ -260,6 +260,9 @@ pub fn remarks(found: &Fitted) -> Vec<String> {
     if off(|used| used.residual.after) > off(|used| used.residual.before) + NO_NEARER {
         lines.push("the profile is no nearer to these points than the one it began with: they disagree on what to change; look at those far off".to_owned());
     }
+    if found.is_waiting {
+        lines.push("rounds take far more for each round and sequence than fitted engines spend (t_round, t_sequence): they wait, likely for the host; the profile has it".to_owned());
+    }
     if let Some(points) = found.began_with {
         lines.push(format!(
             "the profile it began with was calibrated itself, on {}: those of them that are given again count twice; begin with its base instead (--engine {})",

@@ -371,6 +371,28 @@ fn a_change_of_course_is_told_and_not_averaged() {
     assert!(profile.contains("batch = [64, 128]"), "{profile}");
 }
 
+/// Rounds that wait for their host, as one of the built-in profiles prices them, are fitted from one that knows nothing of it: at every measured
+/// batch, and by the constants that the other has.
+#[test]
+fn rounds_that_wait_for_their_host_are_found() {
+    let folder = with("");
+    let mut random = Generator::from_seed(29);
+    let rows = swept(folder.path(), &["--engine", "sglang-host-bound"]);
+    let table = measured(&rows, 30, &mut random);
+    std::fs::write(folder.path().join("points.csv"), table).unwrap();
+    let found = calibrated(folder.path(), &["--engine", "sglang"]);
+    let constant = |name: &str| {
+        found["constants"].as_array().unwrap().iter().find(|of| of["name"] == name).unwrap()["after"].as_f64().unwrap()
+    };
+    assert!((constant("t_sequence") / 250e-6 - 1.0).abs() < 0.15 && constant("t_round") > 3e-3, "{found:#}");
+    assert!(found["remarks"].to_string().contains("they wait, likely for the host"), "{found:#}");
+    let fitted = swept(folder.path(), &["--engine", "./mine.toml"]);
+    for (truth, row) in rows.iter().zip(&fitted) {
+        let off = number(row, "speedup") / number(truth, "speedup") - 1.0;
+        assert!(off.abs() < 0.1, "{off}: {row:?}");
+    }
+}
+
 /// Results of benchmarks as they are saved, off and on.
 #[test]
 fn results_of_benchmarks_are_read_as_they_are() {
