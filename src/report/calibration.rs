@@ -12,6 +12,7 @@ use crate::evidence::score::median;
 use crate::report::csv;
 use crate::report::number::{counted, shortest};
 use crate::report::table::{Style, composed, right, table};
+use crate::report::validation::{percent, signed};
 use crate::sweep::row::Cell;
 use crate::units::Seconds;
 
@@ -54,7 +55,7 @@ pub fn text(found: &Fitted, style: Style) -> String {
     parts.extend(found.regime.as_ref().map(|regime| course(regime, found)));
     parts.push(points(found, style));
     parts.push(constants(found, style));
-    parts.extend(refused(found, style));
+    parts.extend(reasons(&found.refused, style));
     let remarks = remarks(found);
     if !remarks.is_empty() {
         parts.push(remarks.join("\n"));
@@ -183,13 +184,8 @@ fn told(of: &Moved) -> String {
     }
 }
 
-fn refused(found: &Fitted, style: Style) -> Option<String> {
-    reasons(&found.refused, style)
-}
-
 /// Points that say nothing, with their reasons.
-#[must_use]
-pub fn reasons(refused: &[(String, String)], style: Style) -> Option<String> {
+fn reasons(refused: &[(String, String)], style: Style) -> Option<String> {
     if refused.is_empty() {
         return None;
     }
@@ -272,7 +268,7 @@ pub fn remarks(found: &Fitted) -> Vec<String> {
     }
     let few = found.used.iter().filter(|used| used.is_fitted).count();
     if few < 3 {
-        lines.push("with three points, one of them at the largest planned batch, published deployments were predicted within 2 to 4 % in the median".to_owned());
+        lines.push("with three points, one of them at the largest planned batch, published deployments were predicted within 2 to 5 % in the median".to_owned());
     }
     lines
 }
@@ -320,18 +316,6 @@ fn measure(next: &Next) -> String {
 
 fn tenths(number: f64) -> f64 {
     (number * 10.0).round() / 10.0
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", shortest((share * 1000.0).round() / 10.0))
-}
-
-fn signed(share: f64) -> String {
-    match percent(share).as_str() {
-        "0 %" | "-0 %" => "0 %".to_owned(),
-        text if share > 0.0 => format!("+{text}"),
-        text => text.to_owned(),
-    }
 }
 
 fn cells(used: &Used) -> [Cell<'_>; COLUMNS.len()] {

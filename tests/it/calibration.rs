@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use specplan::catalog::load::{Entry, entry};
 use specplan::catalog::lookup::SearchPath;
-use specplan::evidence::calibrate::{Prior, fit};
-use specplan::evidence::profile::expected;
+use specplan::domain::engine::Additive;
+use specplan::evidence::calibrate::{Prior, fit, scale};
+use specplan::evidence::profile::{expected, prior};
 use specplan::evidence::sample::{Sample, Seen};
 use specplan::evidence::score::{Pair, errors};
 use specplan::import::measurements::measurements;
@@ -18,11 +19,11 @@ use crate::program::{folder, run_well};
 const DRAWS: u64 = 20;
 
 /// A point with its priced and its measured speedup.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Point {
     sample: Sample,
-    /// Seconds of the engine's round, draft pass and sequence: terms may take them down to 0.
-    constants: [f64; 3],
+    /// The profile of its engine.
+    additive: Additive,
     /// Speedup as priced, over that of step and round alone: what prefill makes of it in closed loops.
     prefill: f64,
     measured: f64,
@@ -58,11 +59,11 @@ fn deployments() -> BTreeMap<(String, String), Vec<Point>> {
             prefill: 0.0,
             seen: Seen::Speedup(measured / prefill),
         };
-        let constants = constants(&of.engine);
+        let additive = additive(&of.engine);
         let kind = (of.drafter_kind, &of.drafter, of.weight_bytes);
         let name = format!("{} {} {}x{} {} {kind:?}", of.source, of.engine, of.devices, of.hardware, of.target);
         let class = row["class"].as_str().unwrap().to_owned();
-        found.entry((class, name)).or_default().push(Point { sample, constants, prefill, measured });
+        found.entry((class, name)).or_default().push(Point { sample, additive, prefill, measured });
     }
     found
 }
@@ -73,20 +74,14 @@ fn validated(changes: &[&str]) -> Value {
     serde_json::from_str(&run_well(folder.path(), &args).stdout).unwrap()
 }
 
-fn constants(engine: &str) -> [f64; 3] {
+fn additive(engine: &str) -> Additive {
     let Ok((Entry::Engine(engine), _)) = entry(&SearchPath::default(), Kind::Engines, engine) else { unreachable!() };
-    let additive = engine.additive().unwrap();
-    [&additive.round, &additive.draft, &additive.sequence].map(|of| of.value.get())
+    engine.additive().unwrap().clone()
 }
 
-/// What is believed of a deployment: no constant below 0, and nothing gained by trees or for each token.
-fn prior(points: &[Point], known: &[Sample]) -> Prior {
-    let mut steps: Vec<f64> = known.iter().map(|of| of.base_step).collect();
-    steps.sort_by(f64::total_cmp);
-    let scale = steps[steps.len() / 2];
-    let [round, draft, sequence] = points[0].constants.map(|seconds| -seconds / scale);
-    let free = f64::NEG_INFINITY;
-    Prior { least: [free, free, -0.5, round, draft, sequence, 0.0, 0.0], ..Prior::default() }
+/// What the program believes of a deployment; how fast its passes could be at most is not looked at: half of their price.
+fn believed(points: &[Point], known: &[Sample]) -> Prior {
+    prior(&points[0].additive, scale(known), (0.5, 0.5))
 }
 
 /// So many points drawn without putting back, and the others.
@@ -107,7 +102,7 @@ fn covered(count: usize) -> BTreeMap<String, f64> {
         let word = Class::ALL.iter().find(|word| word.as_str() == class).unwrap();
         for _ in 0..DRAWS {
             let (known, others) = drawn(points, count, &mut random);
-            let found = fit(&known, prior(points, &known)).unwrap();
+            let found = fit(&known, believed(points, &known)).unwrap();
             let p90 = expected(&found.residuals, *word).p90;
             for of in &others {
                 let deviation = ((1.0 + p90).ln() / 1.645).max(found.spread(&of.sample));
@@ -140,7 +135,7 @@ fn scored(count: usize) -> BTreeMap<String, (f64, f64)> {
         let mut random = Generator::from_seed(at as u64);
         for _ in 0..DRAWS {
             let (known, others) = drawn(points, count, &mut random);
-            let found = fit(&known, prior(points, &known)).unwrap();
+            let found = fit(&known, believed(points, &known)).unwrap();
             let pair = |of: &Point| Pair { measured: of.measured, predicted: of.prefill * found.speedup(&of.sample) };
             pairs.entry(class.clone()).or_default().extend(others.iter().map(pair));
         }

@@ -88,13 +88,15 @@ fn planted_constants_of_mixtures_are_found() {
     let subjects = planted(&some(Class::Moe, 3), 0.001, |_, additive| {
         additive.routing_power.as_mut().unwrap().value = Efficiency::new(0.8).unwrap();
         additive.moe_layer.value = Seconds::new(12e-6);
+        additive.device = None;
         additive.round.value = Seconds::new(2000e-6);
     });
-    let design = open_minded(&subjects);
+    // Each target was measured on one number of devices: a time for each of them stands for the target as well.
+    let mut design = open_minded(&subjects);
+    design.parameters.retain(|one| one.of != Fitted::FurtherDevice);
     let (fold, _) = whole(&subjects, &design).unwrap();
     near(fold.value(&design, Fitted::RoutingPower, "sglang").unwrap(), 0.8, 0.05);
-    // A time for each layer and one for each further device are hard to tell apart on three numbers of devices.
-    near(fold.value(&design, Fitted::MoeLayer, "sglang").unwrap(), 12e-6, 0.4);
+    near(fold.value(&design, Fitted::MoeLayer, "sglang").unwrap(), 12e-6, 0.3);
     near(fold.value(&design, Fitted::Round, "sglang").unwrap(), 2000e-6, 0.1);
 }
 
