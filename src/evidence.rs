@@ -4,10 +4,10 @@ pub mod calibrate;
 pub mod deployment;
 pub mod fitted;
 pub mod founding;
+mod moves;
 pub mod next;
 pub mod predict;
 pub mod profile;
-
 pub mod regime;
 pub mod regret;
 pub mod repeated;

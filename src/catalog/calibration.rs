@@ -15,6 +15,7 @@ const KEYS: Keys = Keys::all(&[
     "target",
     "tensor_parallel",
     "drafters",
+    "k",
     "points",
     "batch",
     "context",
@@ -33,6 +34,7 @@ pub(super) fn calibration(node: &Node, stated: &[String], problems: &mut Problem
     let tensor_parallel =
         fields.optional("tensor_parallel", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
     let drafters = fields.optional("drafters", |node, problems| one_or_many(node, problems, word::<DrafterKind>));
+    let k = fields.optional("k", ends);
     let rows = fields.required("points", |node, problems| integer(node, problems, 1, 1 << 40));
     let batch = fields.required("batch", ends);
     let context = fields.required("context", |node, problems| integer(node, problems, 0, LARGEST_INTEGER));
@@ -58,6 +60,7 @@ pub(super) fn calibration(node: &Node, stated: &[String], problems: &mut Problem
         target: target?,
         tensor_parallel: tensor_parallel?.unwrap_or(1),
         drafters: drafters?.unwrap_or_default(),
+        k: k?,
         error,
         joint,
     })

@@ -312,7 +312,7 @@ pub(super) fn ends(node: &Node, problems: &mut Problems) -> Option<(u64, u64)> {
         [least, largest] if least <= largest => Some((least, largest)),
         _ => {
             let found = Diagnostic::error("out-of-range", format!("`{}` must be two numbers", node.path));
-            problems.report(found.at(&node.place).hint("the least and the largest batch, such as [1, 256]"))
+            problems.report(found.at(&node.place).hint("the least and the largest, such as [1, 256]"))
         }
     }
 }

@@ -26,7 +26,8 @@ impl<'s> Shelf<'s> {
 
     fn entry(&mut self, kind: Kind, id: &str) -> Result<&Entry, String> {
         if !is_id(id) {
-            return Err(format!("\"{id}\" is no id"));
+            let hint = if kind == Kind::Engines { "; a profile of your own prices all rows with --engine" } else { "" };
+            return Err(format!("\"{id}\" is no id{hint}"));
         }
         let search = self.search;
         let look_up = || {

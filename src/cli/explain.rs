@@ -122,7 +122,7 @@ fn explained(args: &ExplainArgs, grid: &Grid<'_>, block: &Block<'_>) -> Result<E
     let first_draft_ratio = block.drafter.map(|_| first.draft_ratio());
     let notes = Notes {
         known: process.as_ref().map_or(Known::Stated, |process| process.known(k)),
-        unvalidated: k > 0 && block.is_unvalidated(batch, context),
+        unvalidated: k > 0 && block.is_unvalidated(batch, context, k),
         beyond: block.beyond(batch, context, k),
     };
     let notes = notes.words().collect();

@@ -16,6 +16,8 @@ pub struct Calibration {
     pub tensor_parallel: u64,
     /// Kinds of the drafters that were measured.
     pub drafters: Vec<DrafterKind>,
+    /// The shortest and the longest draft length that were measured; none: only plain decoding was.
+    pub k: Option<(u64, u64)>,
     /// How far it was off on points that were left out, in turn; with the batches and contexts that were measured.
     pub error: ExpectedError,
     /// The constants that were fitted, and how they vary together.
@@ -146,10 +148,11 @@ impl Joint {
 }
 
 impl Calibration {
-    /// Whether a batch and context lie within what was measured.
+    /// Whether a batch and context lie within what was measured, and no drafts are longer.
     #[must_use]
-    pub fn covers(&self, batch: u64, context: u64) -> bool {
-        self.error.known.is_none_or(|known: Known| known.covers(batch, context))
+    pub fn covers(&self, batch: u64, context: u64, k: u64) -> bool {
+        let is_in = self.error.known.is_none_or(|known: Known| known.covers(batch, context));
+        is_in && (k == 0 || self.k.is_some_and(|(_, longest)| k <= longest))
     }
 }
 

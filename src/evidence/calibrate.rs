@@ -124,7 +124,9 @@ const REFITTED: usize = 40;
 /// use specplan::evidence::{calibrate::{Prior, fit}, sample::{Sample, Seen}};
 /// let widths = [1e-9, 1e-9, 0.11, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9];
 /// let point = Sample {
-///     base_step: 0.008, base_pass: 0.007, round: 0.010, round_passes: 0.010, passes: 3.0, batch: 1.0, is_tree: false, width: 4.0, tokens: 2.0, prefill: 0.0,
+///     base_step: 0.008, of_step: [0.007, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+///     round: 0.010, of_round: [0.010, 1.0, 0.010, 1.0, 3.0, 1.0, 0.0, 2.0],
+///     batch: 1.0, width: 4.0, tokens: 2.0, prefill: 0.0,
 ///     seen: Seen::Round(0.011),
 /// };
 /// let found = fit(&[point], Prior { widths, noise: 0.1, ..Prior::default() })?;
@@ -195,16 +197,15 @@ mod tests {
             let base_step = 0.008 * (1.0 + batch / 200.0);
             let tokens = 1.0 + 0.5 * passes * (0.5 + 0.5 * (at % 7) as f64 / 7.0);
             let round = base_step * (1.1 + 0.06 * passes + 0.001 * batch * passes);
-            let (base_pass, round_passes, is_tree) = (base_step - 0.001, 0.8 * round, at % 3 == 1);
+            let (base_pass, round_passes) = (base_step - 0.001, 0.8 * round);
+            let in_trees = if at % 3 == 1 { passes } else { 0.0 };
             let seen = [Seen::Step(base_step), Seen::Round(round), Seen::Speedup(1.0)][at as usize % 3];
             Sample {
                 base_step,
-                base_pass,
+                of_step: [base_pass, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
                 round,
-                round_passes,
-                passes,
+                of_round: [round_passes, 1.0, round_passes, 1.0, passes, batch, in_trees, tokens],
                 batch,
-                is_tree,
                 width: passes + 1.0,
                 prefill: 0.0,
                 tokens,
@@ -299,12 +300,10 @@ mod tests {
         let seen = Seen::Speedup(2.5 * base_step / (1.05 * round));
         Sample {
             base_step,
-            base_pass: 0.007,
+            of_step: [0.007, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
             round,
-            round_passes: 0.007,
-            passes,
+            of_round: [0.007, 1.0, 0.007, 1.0, passes, batch, 0.0, 2.5],
             batch,
-            is_tree: false,
             width: passes + 1.0,
             prefill: 0.0,
             tokens: 2.5,

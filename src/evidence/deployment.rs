@@ -4,18 +4,18 @@ use crate::cost::draft::DraftPricing;
 use crate::cost::pass::{PassCost, Timing, pass};
 use crate::cost::shape::PassShape;
 use crate::domain::drafter::{DraftSource, Drafter, Layout};
+use crate::domain::engine::Engine;
 use crate::domain::measured::{Measured, Timed};
 use crate::domain::measurement::ClosedLoop;
-use crate::evidence::sample::{Sample, Seen};
+use crate::evidence::moves::{Moved, moves};
+use crate::evidence::sample::{Sample, Seen, TERMS};
 use crate::plan::round::{plain_step, round_of};
 use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
 use crate::plan::yields::process_of;
 use crate::units::Seconds;
-use crate::words::{Bound, DrafterKind, HeadKind, Term};
+use crate::words::{Bound, DrafterKind, HeadKind};
 
-/// What an engine adds to passes.
-const BESIDE: [Term; 5] = [Term::Step, Term::Draft, Term::Round, Term::Sequence, Term::Token];
 /// Measured times that are so many times longer or shorter than their price are in another unit, or of another deployment.
 const FAR: f64 = 30.0;
 /// From so many sequences on a rate that is so many times too low is that of one of them, within a factor of exp(0.4).
@@ -66,7 +66,7 @@ pub enum Unusable {
         batch: f64,
     },
     /// Another unit, or another deployment.
-    #[error("{measured} where {priced} is expected, {times:.0} times as {word}{hint}")]
+    #[error("{measured} where {priced} is expected, {} times as {word}{hint}", rough(*.times))]
     FarOff {
         /// The measured time.
         measured: Seconds,
@@ -81,19 +81,38 @@ pub enum Unusable {
     },
 }
 
-/// Prices of a deployment, with what the engine adds and without.
+/// Prices of a deployment, as it is and with each term of a fit moved.
 #[derive(Clone, Debug)]
 struct Priced<'s> {
     whole: Setup<'s>,
-    passes: Setup<'s>,
+    moved: Vec<(Setup<'s>, f64)>,
+}
+
+/// Seconds of a plain step and of a round, and what each term adds to them.
+struct Times {
+    step: f64,
+    of_step: [f64; TERMS],
+    round: f64,
+    of_round: [f64; TERMS],
 }
 
 impl<'s> Priced<'s> {
-    fn new(setting: &Setting<'s>, drafter: Option<&'s Drafter>) -> Result<Self, SetupError> {
-        let deployment = setting.deployment(setting.engine, drafter);
-        let without: Vec<Term> = setting.scenario.without.iter().copied().chain(BESIDE).collect();
-        let passes = Setup::new(&crate::plan::setup::Deployment { without: &without, ..deployment })?;
-        Ok(Self { whole: Setup::new(&deployment)?, passes })
+    fn new(setting: &Setting<'s>, moves: &[Moved], drafter: Option<&'s Drafter>) -> Result<Self, SetupError> {
+        let setup = |engine: &Engine| Setup::new(&setting.deployment(engine, drafter));
+        let moved = moves.iter().map(|moved| Ok((setup(&moved.engine)?, moved.by)));
+        Ok(Self { whole: setup(setting.engine)?, moved: moved.collect::<Result<_, SetupError>>()? })
+    }
+
+    /// What each term adds is told by pricing with the term moved: what was measured, hidden or left out is not moved by it.
+    fn times(&self, batch: f64, context: f64, layout: Option<Layout>, tokens: f64) -> Times {
+        let of = |setup: &Setup<'s>| times(setup, batch, context, layout, tokens);
+        let (step, round) = of(&self.whole);
+        let (mut of_step, mut of_round) = ([0.0; TERMS], [0.0; TERMS]);
+        for (at, (setup, by)) in self.moved.iter().enumerate() {
+            let moved = of(setup);
+            (of_step[at], of_round[at]) = ((moved.0 - step) / by, (moved.1 - round) / by);
+        }
+        Times { step, of_step, round, of_round }
     }
 }
 
@@ -111,9 +130,11 @@ impl<'s> Prices<'s> {
     ///
     /// [`SetupError`] names what is missing, or does not go together.
     pub fn new(setting: &Setting<'s>) -> Result<Self, SetupError> {
+        let moves = moves(setting.engine);
+        let moves = moves.as_ref().map_or(&[][..], |moves| moves);
         let drafting = setting.scenario.drafters.iter();
-        let drafting = drafting.map(|drafter| Ok((drafter, Priced::new(setting, Some(drafter))?)));
-        Ok(Self { plain: Priced::new(setting, None)?, drafting: drafting.collect::<Result<_, SetupError>>()? })
+        let drafting = drafting.map(|drafter| Ok((drafter, Priced::new(setting, moves, Some(drafter))?)));
+        Ok(Self { plain: Priced::new(setting, moves, None)?, drafting: drafting.collect::<Result<_, SetupError>>()? })
     }
 
     /// A measured point beside its price.
@@ -132,6 +153,17 @@ impl<'s> Prices<'s> {
     ///
     /// [`Unusable`].
     pub fn sample(&self, point: &Measured) -> Result<Sample, Unusable> {
+        let sample = self.beside(point)?;
+        check(&sample, point)?;
+        Ok(sample)
+    }
+
+    /// The same however far off the point is.
+    ///
+    /// # Errors
+    ///
+    /// [`Unusable`].
+    pub fn beside(&self, point: &Measured) -> Result<Sample, Unusable> {
         let drafting = if point.k == 0 { None } else { Some(self.drafting(point)?) };
         let priced = drafting.map_or(&self.plain, |(_, priced)| priced);
         let layout = drafting.map(|(drafter, priced)| layout(point, drafter, &priced.whole)).transpose()?;
@@ -144,46 +176,29 @@ impl<'s> Prices<'s> {
         if let Some(layout) = layout.filter(|layout| tokens > layout.verify_width.max(point.k as f64 + 1.0)) {
             return Err(Unusable::TooManyTokens { tokens, width: layout.verify_width });
         }
-        let of = |setup: &Setup<'s>| times(setup, point, layout, tokens);
-        let ((base_step, round), (base_pass, round_passes)) = (of(&priced.whole), of(&priced.passes));
+        let Times { step, of_step, round, of_round } = priced.times(point.batch, point.context, layout, tokens);
         let prefill = prefill(&priced.whole, point);
-        let of_round = (prefill.0 + prefill.1) * point.batch * tokens;
+        let in_round = (prefill.0 + prefill.1) * point.batch * tokens;
         let ranks = priced.whole.ranks() as f64;
-        let sample = Sample {
-            base_step: base_step + prefill.0 * point.batch,
-            base_pass,
-            round: round + of_round,
-            round_passes,
-            passes: layout.map_or(0.0, |layout| layout.draft_passes),
+        Ok(Sample {
+            base_step: step + prefill.0 * point.batch,
+            of_step,
+            round: round + in_round,
+            of_round,
             batch: point.batch,
-            is_tree: layout.is_some_and(|layout| layout.is_tree),
             width: layout.map_or(1.0, |layout| layout.verify_width),
             tokens,
-            prefill: if point.k == 0 { prefill.0 * point.batch } else { of_round },
+            prefill: if point.k == 0 { prefill.0 * point.batch } else { in_round },
             seen: seen(point, tokens, ranks),
-        };
-        check(&sample, point)?;
-        Ok(sample)
+        })
     }
 
     /// A plain step that nobody has measured, as it is priced.
     #[must_use]
     pub fn plain(&self, batch: f64, context: f64) -> Sample {
-        let step = |setup: &Setup<'_>| plain_step(setup, batch, context).seconds().get();
-        let (whole, passes) = (step(&self.plain.whole), step(&self.plain.passes));
-        Sample {
-            base_step: whole,
-            base_pass: passes,
-            round: whole,
-            round_passes: passes,
-            passes: 0.0,
-            batch,
-            is_tree: false,
-            width: 1.0,
-            tokens: 1.0,
-            prefill: 0.0,
-            seen: Seen::Step(whole),
-        }
+        let Times { step, of_step, round, of_round } = self.plain.times(batch, context, None, 1.0);
+        let (width, tokens, prefill, seen) = (1.0, 1.0, 0.0, Seen::Step(step));
+        Sample { base_step: step, of_step, round, of_round, batch, width, tokens, prefill, seen }
     }
 
     /// A round that nobody has measured, as it is priced: of a drafter by its position, at k.
@@ -192,15 +207,9 @@ impl<'s> Prices<'s> {
         let (drafter, priced) = self.drafting.get(drafter)?;
         let tokens = process_of(drafter, 0, context as u64).tokens_per_pass(k);
         let layout = priced.whole.layout(k, priced.whole.proposing_share(tokens, k))?;
-        let of = |setup: &Setup<'_>| {
-            let plain = plain_step(setup, batch, context);
-            (plain.seconds().get(), round_of(setup, &plain, batch, context, layout).seconds(tokens).get())
-        };
-        let ((base_step, round), (base_pass, round_passes)) = (of(&priced.whole), of(&priced.passes));
-        let Layout { draft_passes: passes, is_tree, verify_width: width, .. } = layout;
-        let seen = Seen::Round(round);
-        let prefill = 0.0;
-        Some(Sample { base_step, base_pass, round, round_passes, passes, batch, is_tree, width, tokens, prefill, seen })
+        let Times { step, of_step, round, of_round } = priced.times(batch, context, Some(layout), tokens);
+        let (width, prefill, seen) = (layout.verify_width, 0.0, Seen::Round(round));
+        Some(Sample { base_step: step, of_step, round, of_round, batch, width, tokens, prefill, seen })
     }
 
     /// The drafters.
@@ -219,14 +228,18 @@ impl<'s> Prices<'s> {
     /// ```
     #[must_use]
     pub fn fastest(&self, efficiencies: (f64, f64), point: &Measured) -> (f64, f64) {
-        let cost = plain_step(&self.plain.passes, point.batch, point.context);
-        let plain = fastest(&cost, efficiencies) / cost.seconds().get();
+        let share = |seconds: f64, paced: f64| if paced > 0.0 { seconds / paced } else { 0.0 };
+        let cost = plain_step(&self.plain.whole, point.batch, point.context);
+        let paced = |of: &[f64; TERMS]| of[0];
+        let times = self.plain.times(point.batch, point.context, None, 1.0);
+        let plain = share(fastest(&cost, efficiencies), paced(&times.of_step));
         let Some((drafter, priced)) = (point.k > 0).then(|| self.drafting(point).ok()).flatten() else {
             return (plain, 0.0);
         };
         let Ok(layout) = layout(point, drafter, &priced.whole) else { return (plain, 0.0) };
-        let round = round_of(&priced.passes, &cost, point.batch, point.context, layout);
-        (plain, fastest(&round.verify, efficiencies) / round.seconds(0.0).get())
+        let round = round_of(&priced.whole, &cost, point.batch, point.context, layout);
+        let times = priced.times(point.batch, point.context, Some(layout), 1.0);
+        (plain, share(fastest(&round.verify, efficiencies), paced(&times.of_round)))
     }
 
     fn drafting(&self, point: &Measured) -> Result<(&'s Drafter, &Priced<'s>), Unusable> {
@@ -293,9 +306,9 @@ fn layout(point: &Measured, drafter: &Drafter, setup: &Setup<'_>) -> Result<Layo
 }
 
 /// Seconds of the plain step and of the round.
-fn times(setup: &Setup<'_>, point: &Measured, layout: Option<Layout>, tokens: f64) -> (f64, f64) {
-    let plain = plain_step(setup, point.batch, point.context);
-    let round = layout.map(|layout| round_of(setup, &plain, point.batch, point.context, layout).seconds(tokens));
+fn times(setup: &Setup<'_>, batch: f64, context: f64, layout: Option<Layout>, tokens: f64) -> (f64, f64) {
+    let plain = plain_step(setup, batch, context);
+    let round = layout.map(|layout| round_of(setup, &plain, batch, context, layout).seconds(tokens));
     (plain.seconds().get(), round.unwrap_or(plain.seconds()).get())
 }
 
@@ -340,12 +353,19 @@ fn check(sample: &Sample, point: &Measured) -> Result<(), Unusable> {
     }
     let (times, word) = if ratio > 1.0 { (ratio, "long") } else { (1.0 / ratio, "short") };
     let hint = match ratio {
-        ratio if (200.0..5000.0).contains(&ratio) => ": milliseconds where seconds are due?",
-        ratio if (0.0002..0.005).contains(&ratio) => ": seconds where milliseconds are due?",
+        ratio if (200.0..5000.0).contains(&ratio) => {
+            ": a unit off by 1000, such as milliseconds under step_s or microseconds under step_ms?"
+        }
+        ratio if (0.0002..0.005).contains(&ratio) => ": a unit off by 1000, such as seconds under step_ms?",
         _ => ": another unit, or another deployment?",
     };
     let (measured, priced) = (Seconds::new(sample.measured()), Seconds::new(sample.priced()));
     Err(Unusable::FarOff { measured, priced, times, word, hint })
+}
+
+/// How many times, for people.
+fn rough(times: f64) -> String {
+    if times > 1e6 { "over a million".to_owned() } else { format!("{times:.0}") }
 }
 
 /// Seconds of a pass at the datasheet's peak, nothing else counted.

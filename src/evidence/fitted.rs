@@ -143,8 +143,6 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
     };
     let is_fitted: Vec<bool> = (0..samples.len()).map(|at| is_own(at) && on_side(&samples[at])).collect();
     let found = if regime.is_some() { fit(&chosen(&samples, |at| is_fitted[at]), believed)? } else { whole };
-    let residuals = spread_over(&samples, &is_fitted, &found, believed);
-    check(&points, &samples, &residuals, &is_fitted)?;
     let subject = Subject {
         id: asked.id,
         family,
@@ -152,10 +150,14 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
         target: &setting.target.id,
         tensor_parallel: setting.tensor_parallel,
         drafters: prices.kinds(points.iter()),
+        k: lengths(&points, &is_fitted),
         class: class(setting.engine.origin(), setting.target),
         known: reach(&points, &is_fitted),
     };
     let engine = profile(setting.engine, &found, &subject)?;
+    let residuals = spread_over(&samples, &is_fitted, &found, believed);
+    let residuals = as_priced(&Setting { engine: &engine, ..*setting }, &points, residuals)?;
+    check(&points, &samples, &residuals, &is_fitted)?;
     let used = points.into_iter().zip(samples).zip(residuals).zip(is_fitted);
     Ok(Fitted {
         used: used
@@ -255,6 +257,18 @@ fn chosen(samples: &[Sample], is_in: impl Fn(usize) -> bool) -> Vec<Sample> {
     samples.iter().enumerate().filter(|(at, _)| is_in(*at)).map(|(_, of)| *of).collect()
 }
 
+/// Residuals with what the profile itself makes of each point: the fit goes along straight lines, and drafts that come out of the shadow of a
+/// verification do not.
+fn as_priced(setting: &Setting<'_>, points: &[Measured], found: Vec<Residual>) -> Result<Vec<Residual>, SetupError> {
+    let prices = Prices::new(setting)?;
+    let of = |(point, residual): (&Measured, Residual)| {
+        // Every point was priced before.
+        let after = prices.beside(point).map_or(residual.after, |of| of.priced() / of.measured() - 1.0);
+        Residual { after, ..residual }
+    };
+    Ok(points.iter().zip(found).map(of).collect())
+}
+
 /// Residuals of all points: of those that were not fitted as the fit predicts them.
 fn spread_over(samples: &[Sample], is_fitted: &[bool], found: &Fit, believed: Prior) -> Vec<Residual> {
     let mut own = found.residuals.iter();
@@ -268,6 +282,12 @@ fn spread_over(samples: &[Sample], is_fitted: &[bool], found: &Fit, believed: Pr
         false => unseen(sample),
     };
     samples.iter().zip(is_fitted).map(of).collect()
+}
+
+/// The shortest and the longest drafts of the points that were fitted.
+fn lengths(points: &[Measured], is_fitted: &[bool]) -> Option<(u64, u64)> {
+    let all = || points.iter().zip(is_fitted).filter(|(of, is_fitted)| of.k > 0 && **is_fitted).map(|(of, _)| of.k);
+    all().min().zip(all().max())
 }
 
 /// Batches and contexts of the points that were fitted.

@@ -51,6 +51,8 @@ pub struct Subject<'a> {
     pub tensor_parallel: u64,
     /// Kinds of drafters that were measured.
     pub drafters: Vec<DrafterKind>,
+    /// The shortest and the longest draft length that were fitted; none: no round was.
+    pub k: Option<(u64, u64)>,
     /// Engine and target as measurements are told apart by.
     pub class: Class,
     /// Batches and contexts that were measured.
@@ -189,6 +191,7 @@ pub fn profile(base: &Engine, fit: &Fit, subject: &Subject<'_>) -> Result<Engine
         target: subject.target.to_owned(),
         tensor_parallel: subject.tensor_parallel,
         drafters: subject.drafters.clone(),
+        k: subject.k,
         error: ExpectedError { known: Some(subject.known), ..expected(&fit.residuals, subject.class) },
         joint: joint.map_err(|error| impossible(&error))?,
     };
@@ -264,7 +267,7 @@ const LEAST_WEIGHT: f64 = 0.2;
 /// # Formula
 ///
 /// ```text
-/// p90^2 = (1 + 1 / n) (10 p^2 + 1.645^2 sum of w e^2) / (10 + n)      median^2 = (1 + 1 / n) (10 m^2 + n median^2) / (10 + n)
+/// p90^2 = (1 + 1 / 2n) (10 p^2 + 1.645^2 sum of w e^2) / (10 + n)      median^2 = (1 + 1 / 2n) (10 m^2 + n median^2) / (10 + n)
 /// ```
 ///
 /// e: the n points left out, w their weights in the fit, at least 0.2. Of published deployments of at least eight points, predicted with three drawn among them, p and m were 9.6 and 2.3 % for
@@ -282,7 +285,7 @@ pub fn expected(residuals: &[Residual], class: Class) -> ExpectedError {
     let squares: f64 = residuals.iter().zip(off()).map(|(of, off)| of.weight.max(LEAST_WEIGHT) * off * off).sum();
     let middle = if residuals.is_empty() { 0.0 } else { quantile(&sorted(off()), 0.5) };
     // A fit hangs on the points that it has: on few of them more.
-    let few = (1.0 + 1.0 / count.max(1.0)).sqrt();
+    let few = (1.0 + 0.5 / count.max(1.0)).sqrt();
     let joined = |published: f64, sum: f64| few * ((WORTH * published * published + sum) / (WORTH + count)).sqrt();
     ExpectedError {
         class: "all".to_owned(),

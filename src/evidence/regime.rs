@@ -131,12 +131,10 @@ mod tests {
                 let seen = Seen::Round(measured);
                 all.push(Sample {
                     base_step,
-                    base_pass: base_step,
+                    of_step: [base_step, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
                     round,
-                    round_passes: round,
-                    passes,
+                    of_round: [round, 1.0, round, 1.0, passes, batch, 0.0, 2.0],
                     batch,
-                    is_tree: false,
                     width: passes + 1.0,
                     prefill: 0.0,
                     tokens: 2.0,

@@ -46,23 +46,20 @@ pub enum Seen {
     Speedup(f64),
 }
 
-/// A measured point beside its price.
+/// A measured point beside its price, and what each term adds to it: in the order of [`Part::ALL`], of paces seconds for a share of 1, of
+/// times how often they are paid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Seconds of the priced plain step.
     pub base_step: f64,
-    /// Seconds of its pass alone.
-    pub base_pass: f64,
+    /// What each term adds to it.
+    pub of_step: [f64; TERMS],
     /// Seconds of the priced round.
     pub round: f64,
-    /// Seconds of its passes alone.
-    pub round_passes: f64,
-    /// Draft passes.
-    pub passes: f64,
+    /// What each term adds to it.
+    pub of_round: [f64; TERMS],
     /// Sequences decoded together.
     pub batch: f64,
-    /// Whether several candidates are drafted for a position.
-    pub is_tree: bool,
     /// Tokens of each sequence in the step or the verification.
     pub width: f64,
     /// Tokens per pass.
@@ -104,13 +101,16 @@ pub(super) fn row(of: &Sample, scale: f64) -> Vector {
 
 /// What each term adds to a plain step.
 pub(super) fn step_row(of: &Sample, scale: f64) -> Vector {
-    Vector::from([of.base_pass, scale, 0.0, 0.0, 0.0, 0.0, 0.0, scale])
+    scaled(&of.of_step, scale)
 }
 
 /// What each term adds to a round.
 pub(super) fn round_row(of: &Sample, scale: f64) -> Vector {
-    let in_tree = if of.is_tree { of.passes } else { 0.0 };
-    let each = [1.0, of.passes, of.batch, in_tree, of.tokens].map(|count| count * scale);
-    let [once, draft, sequence, tree, token] = each;
-    Vector::from([of.round_passes, scale, of.round_passes, once, draft, sequence, tree, token])
+    scaled(&of.of_round, scale)
+}
+
+/// Times are shares of a scale, as paces are of passes.
+fn scaled(of: &[f64; TERMS], scale: f64) -> Vector {
+    let is_pace = |at: usize| matches!(Part::ALL[at], Part::Pace | Part::RoundPace);
+    Vector::from_fn(|at, _| if is_pace(at) { of[at] } else { of[at] * scale })
 }

@@ -3,7 +3,9 @@
 use csv::StringRecord;
 
 /// Larger numbers are no measurement.
-const LARGEST: f64 = 1e12;
+pub(super) const LARGEST: f64 = 1e12;
+/// Smaller times, rates and factors are none.
+pub(super) const LEAST: f64 = 1e-12;
 
 /// The cells of a line by the names of their columns.
 pub(super) struct Cells<'a> {
@@ -42,6 +44,9 @@ impl Cells<'_> {
     pub(super) fn positive(&self, column: &str) -> Result<Option<f64>, String> {
         match self.number(column, 0.0)? {
             Some(0.0) => Err(format!("{column} is 0")),
+            Some(number) if number < LEAST => {
+                Err(format!("{column} {number:e} is not between {LEAST:e} and {LARGEST:e}"))
+            }
             number => Ok(number),
         }
     }

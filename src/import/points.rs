@@ -196,6 +196,30 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_contradicts_itself_is_taken_at_nothing() {
+        let reason = |header: &str, row: &str| {
+            let found = read(&format!("batch,k,context,{header}\n{row}\n")).unwrap();
+            found.refused.into_iter().next().map(|(_, reason)| reason)
+        };
+        let two = "step_ms and round_ms say different things of the same: keep one";
+        assert_eq!(reason("step_ms,round_ms", "8,3,400,12,14").as_deref(), Some(two));
+        assert_eq!(reason("step_s,step_ms", "8,3,400,0.012,12"), None);
+        let units = "tpot_s and tpot_ms say different things of the same: keep one";
+        assert_eq!(reason("tpot_s,tpot_ms", "8,0,400,12,12").as_deref(), Some(units));
+        // 2 tokens of 4 ms each are 8 ms, two thirds of 12: what averages of different requests do.
+        assert_eq!(reason("tokens_per_pass,step_ms,tpot_ms", "8,3,400,2,12,4.1"), None);
+        let step = "by its time per token the step lasts 0.33 times as long as stated: keep the figure that is right";
+        assert_eq!(reason("tokens_per_pass,step_ms,tpot_ms", "8,3,400,2,12,2").as_deref(), Some(step));
+        let shape = "topology blob is none of chain, block, tree";
+        assert_eq!(reason("topology,step_ms", "8,3,400,blob,12").as_deref(), Some(shape));
+        let empty = "context \"0\" is not between 1 and 1e12";
+        let nothing = read("batch,k,context,step_ms\n8,0,0,9\n").unwrap().refused.remove(0).1;
+        assert_eq!(nothing, empty);
+        let tiny = "step_s 1e-300 is not between 1e-12 and 1e12";
+        assert_eq!(reason("step_s", "8,3,400,1e-300").as_deref(), Some(tiny));
+    }
+
+    #[test]
     fn what_is_no_table_is_refused() {
         assert_eq!(read("  \n"), Err(NoPoints::Empty));
         assert_eq!(read("batch,k,context,speedup\n"), Err(NoPoints::NoLine));

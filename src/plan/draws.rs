@@ -192,7 +192,12 @@ impl<'p, 's> Uncertain<'p, 's> {
             Err(Failure::Taken(error)) => return Err(NoDraws::Setup(error)),
             Err(error @ Failure::Threads { .. }) => return Err(NoDraws::Threads(error.to_string())),
         }
-        Ok(points.iter().zip(all).map(|(point, drawn)| summed(&drawn, self.misfits[point.candidate])).collect())
+        let are_known_together = !self.deviations.is_empty();
+        let sum = |(point, drawn): (&Point, Vec<Drawn>)| {
+            let own = if are_known_together { held(drawn, self.misfits[point.candidate]) } else { drawn };
+            summed(&own, self.misfits[point.candidate])
+        };
+        Ok(points.iter().zip(all).map(sum).collect())
     }
 
     fn evaluate(
@@ -232,6 +237,28 @@ fn at_point<'s>(setup: &Setup<'s>, here: &Here<'_, 's>, point: &Point, factor: f
 #[must_use]
 pub fn accepted(length: &Length, factor: f64) -> f64 {
     (1.0 + (length.tokens - 1.0) * factor).min(length.k as f64 + 1.0)
+}
+
+/// Draws of calibrated constants, no wider than profiles fitted to as few points were off.
+///
+/// The widths that constants have before anything is measured are those that predict best with a few points, and far wider than
+/// the error of a published profile: of one point, however well it agrees, nobody would become surer without this.
+///
+/// # Formula
+///
+/// ```text
+/// ln s' = ln s - (1 - f) (ln c - mean ln c),     f = min(1, deviation of misfits / deviation of ln c),     c: speedup by constants alone
+/// ```
+fn held(mut drawn: Vec<Drawn>, misfit: Misfit) -> Vec<Drawn> {
+    let logs = || drawn.iter().map(|one| one.constants.ln());
+    let (mean, share) = (logs().sum::<f64>() / drawn.len().max(1) as f64, misfit.share_of(variance(logs())));
+    for one in &mut drawn {
+        let times = ((share - 1.0) * (one.constants.ln() - mean)).exp();
+        for speedup in [&mut one.constants, &mut one.speedup, &mut one.best.speedup] {
+            *speedup *= times;
+        }
+    }
+    drawn
 }
 
 fn summed(drawn: &[Drawn], misfit: Misfit) -> Sure {

@@ -44,6 +44,13 @@ impl Misfit {
         self.middle * (end / self.middle).powf(deviations.abs() / NINE_IN_TEN)
     }
 
+    /// The share of a deviation of the logarithm, stated by its variance, that lies within: 1 where all of it does.
+    #[must_use]
+    pub fn share_of(&self, variance: f64) -> f64 {
+        let width = (self.high / self.low).ln() / (2.0 * NINE_IN_TEN);
+        if variance > width * width { width / variance.sqrt() } else { 1.0 }
+    }
+
     /// The same with the part taken out that is explained already: a variance of the logarithm.
     #[must_use]
     pub fn beyond(&self, explained: f64) -> Self {
@@ -99,5 +106,7 @@ mod tests {
         assert!((half.high - 1.1376).abs() < 1e-4 && (half.low * half.high - 1.0).abs() < 1e-12, "{half:?}");
         assert_eq!(of.beyond(1.0), Misfit::new(1.0, 1.0, 1.0));
         assert!((of.beyond(0.0).high - 1.2).abs() < 1e-12);
+        assert!((of.share_of(4.0 * width * width) - 0.5).abs() < 1e-12);
+        assert!((of.share_of(0.9 * width * width) - 1.0).abs() < 1e-12);
     }
 }

@@ -82,27 +82,26 @@ impl<'s> Setting<'s> {
         Setup::new(&self.deployment(self.engine, drafter))
     }
 
-    /// Whether no published measurement stands behind the price of a drafter at a batch and context.
+    /// Whether no published measurement stands behind the price of a drafter at a batch, context and draft length.
     #[must_use]
-    pub fn is_unvalidated(&self, drafter: Option<&Drafter>, batch: u64, context: u64) -> bool {
-        is_unvalidated(self.engine, self.device, self.target, drafter, batch, context)
+    pub fn is_unvalidated(&self, drafter: Option<&Drafter>, batch: u64, context: u64, k: u64) -> bool {
+        is_unvalidated(self.engine, self.device, self.target, drafter, (batch, context, k))
     }
 }
 
-/// Whether no published measurement stands behind the price of such a drafter, hardware and target at a batch and context.
+/// Whether no published measurement stands behind the price of such a drafter, hardware and target at a batch, context and draft length.
 #[must_use]
 pub fn is_unvalidated(
     engine: &Engine,
     device: &Device,
     target: &Model,
     drafter: Option<&Drafter>,
-    batch: u64,
-    context: u64,
+    (batch, context, k): (u64, u64, u64),
 ) -> bool {
     let Some(additive) = engine.additive() else { return false };
     let kind = drafter.map(|drafter| drafter.source.kind());
     if let Some(calibration) = additive.calibrated_on(device, target, kind) {
-        return !calibration.covers(batch, context);
+        return !calibration.covers(batch, context, k);
     }
     let class = if target.is_moe() { "moe" } else { "dense" };
     let covered = additive.covers(device.family.as_deref(), class, batch, context);

@@ -122,6 +122,13 @@ pub fn tornado<'s>(
         };
         swings.push(Swing { input: Input::Constant(constant.name), low: moved(0.05)?, high: moved(0.95)? });
     }
+    // No wider than profiles fitted to as few points were off, as draws are.
+    for of in swings.iter_mut().filter(|of| of.input == Input::Calibration) {
+        let own = f64::midpoint(of.low, of.high);
+        let deviation = (of.high / of.low).ln() / (2.0 * NINE_IN_TEN);
+        let share = uncertain.misfits[candidate].share_of(deviation * deviation);
+        (of.low, of.high) = (own + share * (of.low - own), own + share * (of.high - own));
+    }
     let explained: f64 = swings.iter().map(|of| ((of.high / of.low).ln() / (2.0 * NINE_IN_TEN)).powi(2)).sum();
     let (setup, spread) = (&here.candidate.setup, uncertain.spreads[candidate]);
     let own = at(setup, length.tokens);

@@ -183,6 +183,7 @@ pub fn json(engine: &Engine, families: Option<&[&str]>) -> Value {
             "target": of.target,
             "tensor_parallel": of.tensor_parallel,
             "drafters": of.drafters.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(),
+            "k": of.k.map(|(least, longest)| [least, longest]),
             "error": error(&of.error),
             "constants": of.joint.names(),
             "covariance": of.joint.covariance(),

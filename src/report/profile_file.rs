@@ -51,6 +51,7 @@ fn lines(figures: &[Figure<'_>]) -> String {
 fn calibration(of: &Calibration) -> String {
     let drafters: Vec<String> = of.drafters.iter().map(|kind| format!("\"{kind}\"")).collect();
     let drafters = if drafters.is_empty() { String::new() } else { format!("drafters = [{}]\n", drafters.join(", ")) };
+    let lengths = of.k.map_or_else(String::new, |(least, longest)| format!("k = [{least}, {longest}]\n"));
     let error = &of.error;
     let (batch, context) = error.known.map_or(((1, 1), 0), |known| (known.batch, known.context));
     let names: Vec<String> = of.joint.names().iter().map(|name| quoted(name)).collect();
@@ -58,7 +59,7 @@ fn calibration(of: &Calibration) -> String {
         |row: &Vec<f64>| format!("    [{}],\n", row.iter().map(|of| shortest(*of)).collect::<Vec<_>>().join(", "));
     let rows: String = of.joint.covariance().iter().map(row).collect();
     format!(
-        "[calibration]\nbase = {}\nhardware = {}\ntarget = {}\ntensor_parallel = {}\n{drafters}points = {}\nbatch = [{}, {}]\n\
+        "[calibration]\nbase = {}\nhardware = {}\ntarget = {}\ntensor_parallel = {}\n{drafters}{lengths}points = {}\nbatch = [{}, {}]\n\
          context = {context}\nmedian = {}\np90 = {}\nconstants = [{}]\n# In squares of seconds, paces as they are: what `plan` draws the constants with.\n\
          covariance = [\n{rows}]\n",
         quoted(&of.base),

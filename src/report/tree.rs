@@ -101,7 +101,7 @@ impl Searched<'_> {
         let nodes = nodes as f64;
         Notes {
             known: if depth > 0 { self.known } else { Known::Stated },
-            unvalidated: depth > 0 && self.block.is_unvalidated(batch, self.context),
+            unvalidated: depth > 0 && self.block.is_unvalidated(batch, self.context, depth),
             beyond: beyond_with(&self.block.setup, batch, self.context, depth, nodes),
         }
     }

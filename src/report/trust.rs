@@ -81,8 +81,13 @@ pub fn profile(engine: &Engine, target: &Model, device: &Device) -> String {
 /// How far to trust a profile on the deployment that it was calibrated on.
 fn calibrated(engine: &Engine, calibration: &Calibration) -> String {
     let error = &calibration.error;
+    let lengths = match calibration.k {
+        None => ", no round among them".to_owned(),
+        Some((least, longest)) if least == longest => format!(", k {least}"),
+        Some((least, longest)) => format!(", k {least} to {longest}"),
+    };
     format!(
-        "engine {}: calibrated on {} of this deployment; expect speedups to be {} % off in the median, {} % at the 90th percentile{}",
+        "engine {}: calibrated on {} of this deployment; expect speedups to be {} % off in the median, {} % at the 90th percentile{}{lengths}",
         engine.id,
         counted(error.rows, "point"),
         percent(error.median),

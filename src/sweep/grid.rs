@@ -150,10 +150,10 @@ impl<'s> Block<'s> {
     }
 
     /// Whether no published measurement stands behind the price of such a drafter, hardware and target at a
-    /// batch and context.
+    /// batch, context and draft length.
     #[must_use]
-    pub fn is_unvalidated(&self, batch: u64, context: u64) -> bool {
-        is_unvalidated(self.engine, self.device, self.setup.target(), self.drafter, batch, context)
+    pub fn is_unvalidated(&self, batch: u64, context: u64, k: u64) -> bool {
+        is_unvalidated(self.engine, self.device, self.setup.target(), self.drafter, (batch, context, k))
     }
 
     /// Limits of the engine that a point goes beyond, in rounds of which all sequences propose.

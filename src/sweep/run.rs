@@ -110,7 +110,7 @@ impl<'g> Place<'g, '_> {
             },
             notes: Notes {
                 known: Known::Stated,
-                unvalidated: k > 0 && block.is_unvalidated(batch, context),
+                unvalidated: k > 0 && block.is_unvalidated(batch, context, k),
                 beyond: block.beyond(batch, context, k),
             },
         }

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::program::{folder, run, run_well};
 
 mod input;
+mod pricing;
 
 const SCENARIO: &str = include_str!("../fixtures/calibrate/scenario.toml");
 const QUIET: [&str; 3] = ["--write", "none", "--quiet"];

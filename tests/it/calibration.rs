@@ -46,16 +46,17 @@ fn deployments() -> BTreeMap<(String, String), Vec<Point>> {
         let (priced, measured) = (number(row, "predicted"), number(row, "measured"));
         let (base_step, round) = (number(row, "predicted_base_step_s"), number(row, "predicted_round_s"));
         let prefill = priced / (of.tokens_per_pass * base_step / round);
+        let (base_pass, round_passes) = (number(bare, "predicted_base_step_s"), number(bare, "predicted_round_s"));
+        let (passes, tokens) = (of.layout.draft_passes, of.tokens_per_pass);
+        let in_trees = if of.layout.is_tree { passes } else { 0.0 };
         let sample = Sample {
             base_step,
-            base_pass: number(bare, "predicted_base_step_s"),
+            of_step: [base_pass, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
             round,
-            round_passes: number(bare, "predicted_round_s"),
-            passes: of.layout.draft_passes,
+            of_round: [round_passes, 1.0, round_passes, 1.0, passes, of.batch, in_trees, tokens],
             batch: of.batch,
-            is_tree: of.layout.is_tree,
             width: of.layout.verify_width,
-            tokens: of.tokens_per_pass,
+            tokens,
             prefill: 0.0,
             seen: Seen::Speedup(measured / prefill),
         };
@@ -94,7 +95,8 @@ fn drawn(all: &[Point], count: usize, random: &mut Generator) -> (Vec<Sample>, V
 
 /// How often a deployment's other points lie within nine-in-ten intervals of a profile fitted to so many of its points, by class.
 ///
-/// As `plan` has them: the constants drawn together, and beside them what left-out points were off beyond that.
+/// As `plan` has them: the constants drawn together, no wider than what profiles of as few points were off, and beside them what those were
+/// off beyond that: together as wide as these.
 fn covered(count: usize) -> BTreeMap<String, f64> {
     let mut inside: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     for (at, ((class, _), points)) in deployments().iter().filter(|(_, points)| points.len() >= 8).enumerate() {
@@ -105,10 +107,9 @@ fn covered(count: usize) -> BTreeMap<String, f64> {
             let found = fit(&known, believed(points, &known)).unwrap();
             let p90 = expected(&found.residuals, *word).p90;
             for of in &others {
-                let deviation = ((1.0 + p90).ln() / 1.645).max(found.spread(&of.sample));
                 let off = (of.prefill * found.speedup(&of.sample) / of.measured).ln().abs();
                 let counted = inside.entry(class.clone()).or_default();
-                counted.0 += f64::from(off <= 1.645 * deviation);
+                counted.0 += f64::from(off <= (1.0 + p90).ln());
                 counted.1 += 1.0;
             }
         }
@@ -118,11 +119,10 @@ fn covered(count: usize) -> BTreeMap<String, f64> {
 
 #[test]
 fn intervals_of_a_calibrated_profile_hold_nine_in_ten() {
-    for count in [2, 3, 5] {
+    for count in [1, 2, 3, 5] {
         let found = covered(count);
         println!("{count} points: {found:?}");
-        // Of dense targets the constants alone are less sure than the points were off: few points leave much open.
-        for (class, due) in [("dense", 0.9..0.98), ("moe", 0.88..0.96), ("other", 0.85..0.96)] {
+        for (class, due) in [("dense", 0.88..0.95), ("moe", 0.85..0.95), ("other", 0.85..0.95)] {
             assert!(due.contains(&found[class]), "{count} points, {class}: {found:?}");
         }
     }

@@ -5,12 +5,15 @@ use jiter::JsonValue;
 use crate::domain::drafter::Layout;
 use crate::domain::measured::{Measured, Timed};
 use crate::domain::measurement::ClosedLoop;
+use crate::import::cells::LARGEST;
 use crate::import::points::{Asked, NoPoints, Points};
 use crate::import::value::{get, of_number, text};
 use crate::units::Seconds;
 
 /// Gaps between chunks that are longer than the time of a token by so much hold several tokens.
 const LONGER: f64 = 1.4;
+/// An acceptance length goes with its counts within rounding.
+const COUNTED: f64 = 0.02;
 
 /// Every run of a text.
 pub(super) fn runs(text: &str, asked: &Asked<'_>) -> Result<Points, NoPoints> {
@@ -51,7 +54,11 @@ fn run(value: &JsonValue<'_>, label: String, asked: &Asked<'_>) -> Option<Result
     if !is_run {
         return None;
     }
-    let needed = |key: &str| number(key).ok_or_else(|| format!("{key} is missing, or no number"));
+    let needed = |key: &str| match number(key) {
+        Some(number) if (0.0..=LARGEST).contains(&number) => Ok(number),
+        Some(number) => Err(format!("{key} {number:e} is not between 0 and {LARGEST:e}")),
+        None => Err(format!("{key} is missing, or no number")),
+    };
     let all = ["total_output_tokens", "duration", "mean_tpot_ms", "completed", "total_input_tokens"].map(needed);
     let [Ok(output), Ok(duration), Ok(each), Ok(requests), Ok(input)] = all else {
         return all.into_iter().find_map(Result::err).map(Err);
@@ -71,6 +78,9 @@ fn run(value: &JsonValue<'_>, label: String, asked: &Asked<'_>) -> Option<Result
         let reason = "chunks hold several tokens: a speculative run that does not say its acceptance length";
         return Some(Err(reason.to_owned()));
     }
+    if let Some(reason) = tokens.and_then(|tokens| contradicted(value, tokens)) {
+        return Some(Err(reason));
+    }
     let stated = drafts(value);
     let k = match (tokens, stated.map(|(k, _)| k).or(asked.k)) {
         (None, _) => 0,
@@ -89,6 +99,19 @@ fn run(value: &JsonValue<'_>, label: String, asked: &Asked<'_>) -> Option<Result
         tokens_per_pass: tokens.filter(|_| k > 0),
         timed: Timed::PerToken(Seconds::new(each)),
     }))
+}
+
+/// How an acceptance length goes against the counts beside it.
+fn contradicted(value: &JsonValue<'_>, tokens: f64) -> Option<String> {
+    let number = |key: &str| of_number(get(value, key)?);
+    let rounds = number("spec_decode_num_drafts").filter(|rounds| *rounds > 0.0);
+    let by_counts = number("spec_decode_accepted_tokens").zip(rounds).map(|(accepted, rounds)| 1.0 + accepted / rounds);
+    let by_positions = match get(value, "spec_decode_per_position_acceptance_rates") {
+        Some(JsonValue::Array(rates)) => rates.iter().map(of_number).sum::<Option<f64>>().map(|sum| 1.0 + sum),
+        _ => None,
+    };
+    let other = by_counts.into_iter().chain(by_positions).find(|other| (tokens / other - 1.0).abs() > COUNTED)?;
+    Some(format!("its acceptance length is {tokens}, and {other:.2} by the counts beside it"))
 }
 
 /// Why a run is one of another engine or model.
@@ -145,6 +168,27 @@ mod tests {
         // Without its acceptance its chunks give it away.
         let silent = run.replace("spec_decode_acceptance_length", "other");
         assert!(read(&silent, None).refused[0].1.contains("acceptance length"));
+    }
+
+    /// 1 + 155 / 100 is 2.55.
+    #[test]
+    fn a_run_that_contradicts_itself_is_refused() {
+        let run = |counts: &str| {
+            format!(
+                r#"{{"completed": 100, "duration": 10.0, "total_input_tokens": 12800, "total_output_tokens": 2650,
+                "mean_tpot_ms": 12.0, "spec_decode_acceptance_length": 2.55, {counts}}}"#
+            )
+        };
+        let of = |counts: &str| read(&run(counts), Some(3));
+        let counts =
+            |accepted: u32| format!("\"spec_decode_num_drafts\": 100, \"spec_decode_accepted_tokens\": {accepted}");
+        assert_eq!(of(&counts(155)).points.len(), 1);
+        let due = "its acceptance length is 2.55, and 1.55 by the counts beside it";
+        assert_eq!(of(&counts(55)).refused[0].1, due);
+        let rates = r#""spec_decode_per_position_acceptance_rates": [0.3, 0.2, 0.05]"#;
+        assert_eq!(of(rates).refused[0].1, due);
+        let huge = read(&run("\"a\": 1").replace("12800", "1e308"), Some(3));
+        assert_eq!(huge.refused[0].1, "total_input_tokens 1e308 is not between 0 and 1e12");
     }
 
     #[test]

@@ -72,6 +72,20 @@ const TIMES: [&str; 10] = [
     "speedup",
 ];
 
+/// Columns that say the same, with the factor to the first of them.
+const SAME: [&[(&str, f64)]; 4] = [
+    &[("tokens_per_pass", 1.0), ("acceptance_length", 1.0)],
+    &[("step_s", 1.0), ("step_ms", 1e-3), ("round_s", 1.0), ("round_ms", 1e-3)],
+    &[("base_step_s", 1.0), ("base_step_ms", 1e-3)],
+    &[("tpot_s", 1.0), ("tpot_ms", 1e-3)],
+];
+/// Rounded figures of the same differ by no more.
+const ROUNDED: f64 = 0.02;
+/// A step and what its tokens take differ by no more, as averages of different requests do.
+const AVERAGED: f64 = 1.5;
+/// Shapes of drafts.
+const TOPOLOGIES: [&str; 3] = ["chain", "block", "tree"];
+
 /// What a header lacks.
 pub(super) fn missing(header: &StringRecord) -> Vec<&'static str> {
     let any = |names: &[&str]| header.iter().any(|name| names.contains(&name));
@@ -90,6 +104,7 @@ pub(super) fn line(cells: &Cells<'_>, label: &str, asked: &Asked<'_>) -> Result<
         return Err(format!("{} cells below {} columns", cells.record.len(), cells.header.len()));
     }
     of_here(cells, asked)?;
+    agree(cells)?;
     let k = cells.whole("k", 0.0)?.ok_or("no k")?;
     let tokens_per_pass = match cells.number("tokens_per_pass", 1.0)? {
         Some(tokens) => Some(tokens),
@@ -126,6 +141,35 @@ pub(super) fn line(cells: &Cells<'_>, label: &str, asked: &Asked<'_>) -> Result<
         // Together both say what their quotient does.
         (Some(base), Some(own)) if matches!(own.timed, Timed::Speedup(_)) => Ok(vec![round_of(&base, own), base]),
         (base, own) => Ok(base.into_iter().chain(own).collect()),
+    }
+}
+
+/// Refuses a line that says two things of the same.
+fn agree(cells: &Cells<'_>) -> Result<(), String> {
+    for group in SAME {
+        let mut first: Option<(&str, f64)> = None;
+        for (column, factor) in group {
+            let Some(own) = cells.positive(column)?.map(|number| number * factor) else { continue };
+            match first {
+                Some((other, value)) if (own / value - 1.0).abs() > ROUNDED => {
+                    return Err(format!("{other} and {column} say different things of the same: keep one"));
+                }
+                Some(_) => {}
+                None => first = Some((column, own)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a step that its own tokens contradict.
+fn goes_with(step: Seconds, each: Option<Seconds>, tokens: f64) -> Result<Timed, String> {
+    let of_tokens = each.map(|each| each.get() * tokens / step.get());
+    match of_tokens.filter(|times| !(1.0 / AVERAGED..=AVERAGED).contains(times)) {
+        Some(times) => Err(format!(
+            "by its time per token the step lasts {times:.2} times as long as stated: keep the figure that is right"
+        )),
+        None => Ok(Timed::Step(step)),
     }
 }
 
@@ -172,12 +216,16 @@ fn requests(cells: &Cells<'_>) -> Result<ClosedLoop, String> {
 fn context(cells: &Cells<'_>) -> Result<f64, String> {
     let (prompt, output) = (cells.number("prompt_tokens", 0.0)?, cells.number("output_tokens", 0.0)?);
     let half_way = prompt.map(|prompt| prompt + output.unwrap_or(0.0) / 2.0);
-    cells.number("context", 0.0)?.or(half_way).ok_or_else(|| "no context".to_owned())
+    cells.number("context", 1.0)?.or(half_way).ok_or_else(|| "no context".to_owned())
 }
 
 /// Passes that a line states; a tree is known by its nodes.
 fn layout(cells: &Cells<'_>, k: u64) -> Result<Option<Layout>, String> {
-    let (width, is_tree) = (cells.number("verify_width", 1.0)?, cells.text("topology") == Some("tree"));
+    let topology = cells.text("topology");
+    if let Some(other) = topology.filter(|named| !TOPOLOGIES.contains(named)) {
+        return Err(format!("topology {other} is none of {}", TOPOLOGIES.join(", ")));
+    }
+    let (width, is_tree) = (cells.number("verify_width", 1.0)?, topology == Some("tree"));
     let (passes, drafted) = (cells.number("draft_passes", 0.0)?, cells.number("draft_width", 0.0)?);
     let Some(verify_width) = width.filter(|_| k > 0) else {
         return if is_tree { Err("a tree without verify_width".to_owned()) } else { Ok(None) };
@@ -201,10 +249,12 @@ fn timed(cells: &Cells<'_>, point: &Measured) -> Result<Option<Timed>, String> {
         Some(step) => Some(step),
         None => seconds(cells, "round")?,
     };
+    let each = seconds(cells, "tpot")?;
     if let Some(step) = step {
-        return Ok(Some(Timed::Step(step)));
+        let tokens = if point.k == 0 { Some(1.0) } else { point.tokens_per_pass };
+        return goes_with(step, each.filter(|_| tokens.is_some()), tokens.unwrap_or(1.0)).map(Some);
     }
-    let timed = match (seconds(cells, "tpot")?, cells.positive("tokens_per_s")?, cells.positive("speedup")?) {
+    let timed = match (each, cells.positive("tokens_per_s")?, cells.positive("speedup")?) {
         (Some(each), _, _) => Timed::PerToken(each),
         (_, Some(rate), _) => Timed::Throughput(rate),
         (_, _, Some(speedup)) => Timed::Speedup(speedup),

@@ -151,7 +151,7 @@ fn notes(seen: &Seen<'_, '_, '_>, member: usize, batch: u64, k: Option<u64>) -> 
     let drafter = Some(here.candidate.drafter);
     let length = k.and_then(|k| here.length(k));
     let known = length.and_then(|length| length.known.note());
-    let unvalidated = k.is_some() && seen.decision.setting.is_unvalidated(drafter, batch, here.context);
+    let unvalidated = k.is_some_and(|k| seen.decision.setting.is_unvalidated(drafter, batch, here.context, k));
     let passed = k.map(|k| beyond(&here.candidate.setup, batch, here.context, k));
     let limits = passed.into_iter().flat_map(|beyond| beyond.limits().map(|(word, _)| word).collect::<Vec<_>>());
     known.into_iter().chain(unvalidated.then_some("unvalidated")).chain(limits).collect()

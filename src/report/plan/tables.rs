@@ -49,8 +49,12 @@ impl Seen<'_, '_, '_> {
                     Some(choice) => {
                         let known = here.length(choice.k).and_then(|length| length.known.note());
                         carried |= known.is_some();
-                        let is_unvalidated =
-                            self.decision.setting.is_unvalidated(Some(here.candidate.drafter), row.batch, here.context);
+                        let is_unvalidated = self.decision.setting.is_unvalidated(
+                            Some(here.candidate.drafter),
+                            row.batch,
+                            here.context,
+                            choice.k,
+                        );
                         unvalidated |= is_unvalidated;
                         few |= is_few(choice.k);
                         let marks = [(is_few(choice.k), "!"), (known.is_some(), "~"), (is_unvalidated, "?")];

@@ -18,7 +18,7 @@ fn lines_that_say_nothing_are_listed_and_the_others_fitted() {
     let ran = run_well(folder.path(), &arguments(&[]));
     for due in [
         "points.csv line 6  a speedup without tokens_per_pass says nothing of the round: engines print it as acceptance length",
-        "milliseconds where seconds are due?",
+        "milliseconds under step_s",
         "points.csv line 8 hardware a100-sxm4-80gb, and the scenario has h100-sxm5-80gb",
         "the same numbers again, counted once: points.csv line 4 (points.csv line 3)",
         "points.csv line 3 and points.csv line 5 contradict each other: the same situation, 71.7 % apart",
@@ -37,7 +37,7 @@ fn what_cannot_be_fitted_says_why_and_writes_nothing() {
         ("k,batch,context,speedup\n", 3, "there is no line below the header"),
         ("k,batch\n1,2\n", 3, "no column context or prompt_tokens"),
         ("k,batch,context,speedup\n3,8,400,1.5\n", 3, "without tokens_per_pass"),
-        ("k,batch,context,step_s\n0,1,400,7.9\n0,4,400,8.0\n", 3, "milliseconds where seconds are due?"),
+        ("k,batch,context,step_s\n0,1,400,7.9\n0,4,400,8.0\n", 3, "milliseconds under step_s"),
         ("{\"a\": 1}", 3, "no result of `vllm bench serve`"),
         (
             "k,batch,context,step_ms,drafter\n3,1,400,9,medusa\n",

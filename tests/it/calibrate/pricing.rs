@@ -1,0 +1,106 @@
+//! What a calibration says of its points is what the profile prices them at, and makes plans no less sure.
+
+use serde_json::Value;
+
+use crate::program::run_well;
+
+use super::{QUIET, SCENARIO, calibrated, is, number, swept, with};
+
+const POINTS: &str =
+    "k,batch,context,tokens_per_pass,step_ms\n0,4,400,,9.6\n3,4,400,2.5,12.4\n0,16,400,,10.2\n3,16,400,2.5,18.3\n";
+const VERIFY_COST: &str = r#"
+[verify_cost]
+batch = [1, 16]
+width = [1, 2, 4]
+context = 400
+seconds = [["9 ms", "10 ms", "13 ms"], ["10 ms", "12 ms", "17 ms"]]
+source = "my own"
+"#;
+
+/// A second method: a calibration that begins with the profile finds each point off before by what the first one left.
+fn goes_on(scenario: &str, points: &str) -> Value {
+    let folder = with(points);
+    std::fs::write(folder.path().join("s.toml"), scenario).unwrap();
+    let first = calibrated(folder.path(), &[]);
+    let again = ["--profile", "again.toml", "--engine", "./mine.toml", "--format", "json"];
+    let args = ["calibrate", "--scenario", "./s.toml", "--measurements", "points.csv"];
+    let ran = run_well(folder.path(), &[&args[..], &again, &QUIET].concat());
+    let second: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let all = |found: &Value| found["points"].as_array().unwrap().clone();
+    let off = |point: &Value, key: &str| point[key].as_f64().unwrap();
+    for (one, next) in all(&first).iter().zip(&all(&second)) {
+        let (after, before) = (off(one, "error_after"), off(next, "error_before"));
+        assert!((after - before).abs() < 1e-9, "{one}: {after}, {before}");
+    }
+    first
+}
+
+/// Whether a constant stayed where it was.
+fn stayed(found: &Value, name: &str) -> bool {
+    let of = found["constants"].as_array().unwrap().iter().find(|of| of["name"] == name).unwrap();
+    (of["before"].as_f64().unwrap() - of["after"].as_f64().unwrap()).abs() < 1e-12
+}
+
+/// A verification as it was measured has no pace and no step of its own; only drafts and rounds are left to fit.
+#[test]
+fn measured_verifications_are_not_fitted_again() {
+    let found = goes_on(&format!("{SCENARIO}{VERIFY_COST}"), POINTS);
+    assert!(stayed(&found, "t_step") && stayed(&found, "plain_pace"), "{}", found["constants"]);
+    assert!(!stayed(&found, "t_round"), "{}", found["constants"]);
+}
+
+/// Drafts on devices of their own that verification hides cost nothing, and points tell nothing of them.
+#[test]
+fn hidden_drafts_are_not_fitted() {
+    let found = goes_on(
+        &SCENARIO.replace("eagle = { version = 3 }", "model = { id = \"llama-3.2-1b\" }\noverlap = true"),
+        POINTS,
+    );
+    assert!(stayed(&found, "t_draft"), "{}", found["constants"]);
+    assert!(!stayed(&found, "t_step"), "{}", found["constants"]);
+}
+
+/// A term that is left out of every price stays.
+#[test]
+fn terms_that_are_left_out_are_not_fitted() {
+    let found = goes_on(&format!("without = [\"step\", \"draft\"]\n{SCENARIO}"), POINTS);
+    assert!(stayed(&found, "t_step") && stayed(&found, "t_draft"), "{}", found["constants"]);
+}
+
+/// One point that lies where it was priced makes nobody less sure.
+#[test]
+fn a_point_that_agrees_widens_no_interval() {
+    let folder = with("");
+    let plan = |engine: &str| -> Value {
+        let args = ["plan", "--scenario", "./s.toml", "--engine", engine, "--load", "p50=4,p95=64", "--format", "json"];
+        serde_json::from_str(&run_well(folder.path(), &[&args[..], &QUIET].concat()).stdout).unwrap()
+    };
+    let rows = swept(folder.path(), &[]);
+    let is_it = |row: &&Vec<(String, String)>| is(row, "batch", 4.0) && is(row, "k", 3.0) && is(row, "context", 400.0);
+    let row = rows.iter().find(is_it).unwrap();
+    let (speedup, tokens) = (number(row, "speedup"), number(row, "tokens_per_pass"));
+    let table = format!("k,batch,context,tokens_per_pass,speedup\n3,4,400,{tokens},{speedup}\n");
+    std::fs::write(folder.path().join("points.csv"), table).unwrap();
+    calibrated(folder.path(), &[]);
+    let widths = |plan: &Value| -> Vec<f64> {
+        let found = intervals(plan);
+        assert!(!found.is_empty());
+        found.iter().map(|(low, high)| high / low).collect()
+    };
+    for (before, after) in widths(&plan("vllm")).iter().zip(&widths(&plan("./mine.toml"))) {
+        assert!(*after < 1.01 * before, "{before}, {after}");
+    }
+}
+
+/// Every interval of a document, in order.
+fn intervals(of: &Value) -> Vec<(f64, f64)> {
+    match of {
+        Value::Object(entries) => {
+            let own = entries.get("low").and_then(Value::as_f64).zip(entries.get("high").and_then(Value::as_f64));
+            let inner = entries.values().flat_map(intervals);
+            own.into_iter().chain(inner).collect()
+        }
+        Value::Array(values) => values.iter().flat_map(intervals).collect(),
+        _ => Vec::new(),
+    }
+}
