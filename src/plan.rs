@@ -1,6 +1,7 @@
 //! Cost and acceptance combined: what a round costs, what it yields, and whether that pays.
 
 pub mod along;
+pub mod backing;
 pub mod breakeven;
 pub mod candidate;
 pub mod capacity;

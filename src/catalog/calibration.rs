@@ -3,17 +3,21 @@
 use crate::catalog::engine::ends;
 use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, Problems, lists, one_or_many, text};
-use crate::catalog::values::{LARGEST_INTEGER, LARGEST_NUMBER, integer, number, word};
+use crate::catalog::values::{LARGEST_INTEGER, LARGEST_NUMBER, flag, integer, number, word};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::domain::calibration::{Calibration, Joint, NotJoint};
 use crate::domain::engine::{ExpectedError, Known};
-use crate::words::DrafterKind;
+use crate::words::{DrafterKind, Term};
 
 const KEYS: Keys = Keys::all(&[
     "base",
     "hardware",
     "target",
     "tensor_parallel",
+    "formats",
+    "without",
+    "verify_cost",
+    "overlap",
     "drafters",
     "k",
     "points",
@@ -35,6 +39,9 @@ pub(super) fn calibration(node: &Node, stated: &[String], problems: &mut Problem
         fields.optional("tensor_parallel", |node, problems| integer(node, problems, 1, LARGEST_INTEGER));
     let drafters = fields.optional("drafters", |node, problems| one_or_many(node, problems, word::<DrafterKind>));
     let k = fields.optional("k", ends);
+    let formats = fields.optional("formats", text);
+    let without = fields.optional("without", |node, problems| one_or_many(node, problems, word::<Term>));
+    let (has_verify_cost, has_overlap) = (fields.optional("verify_cost", flag), fields.optional("overlap", flag));
     let rows = fields.required("points", |node, problems| integer(node, problems, 1, 1 << 40));
     let batch = fields.required("batch", ends);
     let context = fields.required("context", |node, problems| integer(node, problems, 0, LARGEST_INTEGER));
@@ -59,6 +66,10 @@ pub(super) fn calibration(node: &Node, stated: &[String], problems: &mut Problem
         hardware: hardware?,
         target: target?,
         tensor_parallel: tensor_parallel?.unwrap_or(1),
+        formats: formats?,
+        without: without?.unwrap_or_default(),
+        has_verify_cost: has_verify_cost?.unwrap_or_default(),
+        has_overlap: has_overlap?.unwrap_or_default(),
         drafters: drafters?.unwrap_or_default(),
         k: k?,
         error,

@@ -242,22 +242,11 @@ struct Output<'a> {
 
 impl Output<'_> {
     fn trust(&self) -> Vec<String> {
-        let found = self.found;
-        let engine = &found.engine;
-        let of = |device, target| trust::profile(engine, target, device);
-        let mut lines: Vec<String> = self
-            .scenario
-            .hardware
-            .first()
-            .zip(self.scenario.targets.first())
-            .map(|(device, target)| of(device, target))
-            .into_iter()
-            .collect();
-        lines.push(
-            "of other hardware, targets and kinds of drafters the profile knows nothing: calibrate there too"
-                .to_owned(),
-        );
-        lines
+        let engine = &self.found.engine;
+        let settings = Setting::all(self.scenario).take(1);
+        let own = settings.map(|setting| trust::profile(&Setting { engine, ..setting }.backing()));
+        let elsewhere = "of other hardware, targets, number formats, devices and kinds of drafters the profile knows nothing: calibrate there too";
+        own.chain([elsewhere.to_owned()]).collect()
     }
 
     fn csv(&self) -> Result<Vec<u8>, Error> {

@@ -157,8 +157,8 @@ fn described(loaded: &Loaded, explained: &Explained) -> Value {
 }
 
 fn trust(block: &Block<'_>) -> Vec<String> {
-    std::iter::once(trust::profile(block.engine, block.setup.target(), block.device))
-        .chain(block.drafter.map(|drafter| trust::drafter(drafter, block.engine)))
+    std::iter::once(trust::profile(&block.backing))
+        .chain(block.drafter.map(|drafter| trust::drafter(drafter, &block.backing)))
         .chain(trust::note(block.engine))
         .collect()
 }

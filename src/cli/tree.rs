@@ -200,8 +200,7 @@ fn left_out(grid: &Grid<'_>) -> Vec<String> {
 }
 
 fn trust(block: &Block<'_>, drafter: &Drafter, left_out: &[String]) -> Vec<String> {
-    let mut lines =
-        vec![trust::profile(block.engine, block.setup.target(), block.device), trust::drafter(drafter, block.engine)];
+    let mut lines = vec![trust::profile(&block.backing), trust::drafter(drafter, &block.backing)];
     lines.extend(trust::note(block.engine));
     lines.extend(left_out.iter().cloned());
     lines.push(

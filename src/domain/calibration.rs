@@ -1,7 +1,7 @@
 //! What an engine profile was fitted to, where it was fitted to measurements of one deployment.
 
 use crate::domain::engine::{ExpectedError, Known};
-use crate::words::DrafterKind;
+use crate::words::{DrafterKind, Term};
 
 /// Measurements of one deployment that a profile was fitted to, and how sure its constants are together.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,14 @@ pub struct Calibration {
     pub target: String,
     /// Devices of the replica.
     pub tensor_parallel: u64,
+    /// Number formats of the target, as [`crate::domain::formats::Formats`] writes them; none: not stated.
+    pub formats: Option<String>,
+    /// Terms that were left out of the prices it was fitted beside, in their order.
+    pub without: Vec<Term>,
+    /// Whether verification passes were measured ones, in place of prices.
+    pub has_verify_cost: bool,
+    /// Whether drafts ran beside verification.
+    pub has_overlap: bool,
     /// Kinds of the drafters that were measured.
     pub drafters: Vec<DrafterKind>,
     /// The shortest and the longest draft length that were measured; none: only plain decoding was.

@@ -1,8 +1,6 @@
 //! The engine a scenario is priced for.
 
 use crate::domain::calibration::Calibration;
-use crate::domain::device::Device;
-use crate::domain::model::Model;
 use crate::units::Seconds;
 use crate::words::{DrafterKind, Status};
 
@@ -234,23 +232,6 @@ impl Additive {
     #[must_use]
     pub fn efficiencies(&self, family: &str) -> Option<&Efficiencies> {
         self.families.iter().find(|(name, _)| name == family).map(|(_, efficiencies)| efficiencies)
-    }
-
-    /// Whether measurements stand behind a price: of such hardware, such a target, at such a batch and context.
-    #[must_use]
-    pub fn covers(&self, family: Option<&str>, class: &str, batch: u64, context: u64) -> bool {
-        let tested = family.and_then(|family| self.efficiencies(family)).is_some_and(|known| known.tested);
-        let known = self.error(class).map(|error| error.known);
-        tested && known.is_some_and(|known| known.is_none_or(|known| known.covers(batch, context)))
-    }
-
-    /// What it was fitted to, if that was such a deployment.
-    #[must_use]
-    pub fn calibrated_on(&self, device: &Device, target: &Model, drafter: Option<DrafterKind>) -> Option<&Calibration> {
-        self.calibration.as_ref().filter(|of| {
-            let drafts = drafter.is_none_or(|kind| of.drafters.contains(&kind));
-            of.hardware == device.id && of.target == target.id && drafts
-        })
     }
 
     /// The error to expect for a class of targets, else for all of them.

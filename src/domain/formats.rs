@@ -88,6 +88,17 @@ impl Format {
     }
 }
 
+impl std::fmt::Display for Formats {
+    /// Weights, those of parts that have others, activations and KV cache.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "weights {}", self.default.dtype)?;
+        for (part, format) in self.other_parts() {
+            write!(f, ", {part} {}", format.dtype)?;
+        }
+        write!(f, ", activations {}, kv {}", self.activations, self.kv.dtype)
+    }
+}
+
 /// The number formats of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Formats {

@@ -47,6 +47,14 @@ pub enum Unusable {
         /// That of the point.
         k: u64,
     },
+    /// Longer drafts than there are.
+    #[error("k = {k}, and the drafter drafts {longest} tokens at most")]
+    TooLong {
+        /// That of the point.
+        k: u64,
+        /// The longest there are.
+        longest: u64,
+    },
     /// More tokens than a round verifies.
     #[error("{tokens} tokens per pass, and a round verifies {width}")]
     TooManyTokens {
@@ -263,6 +271,12 @@ impl<'s> Prices<'s> {
         }
     }
 
+    /// Whether some point was measured with drafts beside verification.
+    #[must_use]
+    pub fn has_overlap<'p>(&self, mut points: impl Iterator<Item = &'p Measured>) -> bool {
+        points.any(|point| point.k > 0 && self.drafting(point).is_ok_and(|(drafter, _)| drafter.overlap))
+    }
+
     /// The drafters that points were measured with, by their kinds.
     #[must_use]
     pub fn kinds<'p>(&self, points: impl Iterator<Item = &'p Measured>) -> Vec<DrafterKind> {
@@ -300,6 +314,9 @@ fn layout(point: &Measured, drafter: &Drafter, setup: &Setup<'_>) -> Result<Layo
     }
     if let Some(only) = drafter.only_length().filter(|only| *only != point.k) {
         return Err(Unusable::OtherLength { only, k: point.k });
+    }
+    if let Some(longest) = drafter.longest.filter(|longest| *longest < point.k) {
+        return Err(Unusable::TooLong { k: point.k, longest });
     }
     let share = setup.proposing_share(point.tokens_per_pass.unwrap_or(1.0), point.k);
     Ok(setup.layout(point.k, share).unwrap_or(Layout::PLAIN))
@@ -357,7 +374,7 @@ fn check(sample: &Sample, point: &Measured) -> Result<(), Unusable> {
             ": a unit off by 1000, such as milliseconds under step_s or microseconds under step_ms?"
         }
         ratio if (0.0002..0.005).contains(&ratio) => ": a unit off by 1000, such as seconds under step_ms?",
-        _ => ": another unit, or another deployment?",
+        _ => ": another unit, batch or context, or another deployment?",
     };
     let (measured, priced) = (Seconds::new(sample.measured()), Seconds::new(sample.priced()));
     Err(Unusable::FarOff { measured, priced, times, word, hint })

@@ -149,9 +149,14 @@ pub fn fitted(setting: &Setting<'_>, points: Vec<Measured>, asked: &Asked<'_>) -
         hardware: &setting.device.id,
         target: &setting.target.id,
         tensor_parallel: setting.tensor_parallel,
+        formats: setting.target.formats.to_string(),
+        without: setting.without(),
+        has_verify_cost: setting.scenario.verify_cost.is_some(),
+        has_overlap: prices.has_overlap(points.iter()),
         drafters: prices.kinds(points.iter()),
         k: lengths(&points, &is_fitted),
         class: class(setting.engine.origin(), setting.target),
+        error: setting.backing().error(),
         known: reach(&points, &is_fitted),
     };
     let engine = profile(setting.engine, &found, &subject)?;

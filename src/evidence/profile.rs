@@ -9,7 +9,7 @@ use crate::evidence::calibrate::{Fit, Prior, Residual};
 use crate::evidence::sample::TERMS;
 use crate::evidence::score::{quantile, sorted};
 use crate::units::Seconds;
-use crate::words::{Class, DrafterKind, Status};
+use crate::words::{Class, DrafterKind, Status, Term};
 
 /// Constants that a calibration states, by their names in files, in the order of the rows of the covariance.
 pub const CONSTANTS: [&str; TERMS] =
@@ -49,12 +49,22 @@ pub struct Subject<'a> {
     pub target: &'a str,
     /// Devices of the replica.
     pub tensor_parallel: u64,
+    /// Number formats of the target.
+    pub formats: String,
+    /// Terms left out of its prices.
+    pub without: Vec<Term>,
+    /// Whether verification passes were measured ones.
+    pub has_verify_cost: bool,
+    /// Whether drafts ran beside verification.
+    pub has_overlap: bool,
     /// Kinds of drafters that were measured.
     pub drafters: Vec<DrafterKind>,
     /// The shortest and the longest draft length that were fitted; none: no round was.
     pub k: Option<(u64, u64)>,
     /// Engine and target as measurements are told apart by.
     pub class: Class,
+    /// The error that the profile it began with states for such targets.
+    pub error: Option<&'a ExpectedError>,
     /// Batches and contexts that were measured.
     pub known: Known,
 }
@@ -184,15 +194,27 @@ pub fn profile(base: &Engine, fit: &Fit, subject: &Subject<'_>) -> Result<Engine
         let range = Some((at((of.after - reach).max(of.after / 10.0))?, at(of.after + reach)?));
         Ok::<_, NoProfile>(Constant { value: at(of.after)?, range, origin: origin(of) })
     };
+    // Plain steps say nothing of speedups: those are as sure as before.
+    let error = match (subject.k, subject.error) {
+        (Some(_), _) => expected(&fit.residuals, subject.class),
+        (None, Some(known)) => {
+            ExpectedError { class: "all".to_owned(), rows: fit.residuals.len() as u64, ..known.clone() }
+        }
+        (None, None) => expected(&[], subject.class),
+    };
     let joint = Joint::new(CONSTANTS.map(str::to_owned).to_vec(), covariance(additive, fit));
     let calibration = Calibration {
         base: base.origin().to_owned(),
         hardware: subject.hardware.to_owned(),
         target: subject.target.to_owned(),
         tensor_parallel: subject.tensor_parallel,
+        formats: Some(subject.formats.clone()),
+        without: subject.without.clone(),
+        has_verify_cost: subject.has_verify_cost,
+        has_overlap: subject.has_overlap,
         drafters: subject.drafters.clone(),
         k: subject.k,
-        error: ExpectedError { known: Some(subject.known), ..expected(&fit.residuals, subject.class) },
+        error: ExpectedError { known: Some(subject.known), ..error },
         joint: joint.map_err(|error| impossible(&error))?,
     };
     let fitted = Additive {
@@ -205,8 +227,8 @@ pub fn profile(base: &Engine, fit: &Fit, subject: &Subject<'_>) -> Result<Engine
         sequence: time(5),
         tree: Some(time(6)),
         token: Some(time(7)),
-        // Those of the base say nothing of other constants.
-        errors: Vec::new(),
+        // Those of the base say nothing of other constants of rounds.
+        errors: if subject.k.is_none() { additive.errors.clone() } else { Vec::new() },
         calibration: Some(calibration),
         ..without_ranges(additive, subject.family)
     };

@@ -80,6 +80,13 @@ impl Sample {
         }
     }
 
+    /// Whether no term moves its price: where that was measured itself.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        let of = if matches!(self.seen, Seen::Step(_)) { &self.of_step } else { &self.of_round };
+        of.iter().all(|added| added.abs() < 1e-9)
+    }
+
     /// Seconds of what was measured, as priced.
     #[must_use]
     pub const fn priced(&self) -> f64 {

@@ -103,7 +103,8 @@ fn table(text: &str, asked: &Asked<'_>) -> Result<Points, NoPoints> {
         line: error.position().map_or(1, csv::Position::line),
         reason: error.to_string(),
     };
-    let header = reader.headers().map_err(|error| not_csv(&error))?.clone();
+    let header = reader.headers().map_err(|error| not_csv(&error))?;
+    let header: StringRecord = header.iter().map(|name| name.to_lowercase().replace([' ', '-'], "_")).collect();
     check(&header)?;
     let mut found = Points { unread: unread(&header), ..Points::default() };
     let mut lines = 0_u64;
@@ -210,6 +211,19 @@ mod tests {
         assert_eq!(reason("tokens_per_pass,step_ms,tpot_ms", "8,3,400,2,12,4.1"), None);
         let step = "by its time per token the step lasts 0.33 times as long as stated: keep the figure that is right";
         assert_eq!(reason("tokens_per_pass,step_ms,tpot_ms", "8,3,400,2,12,2").as_deref(), Some(step));
+        let gain = "its speedup is another than its own times come to: keep the figures that are right";
+        assert_eq!(
+            reason("tokens_per_pass,base_step_ms,tpot_ms,speedup", "8,3,400,2,9,4.5,3.2").as_deref(),
+            Some(gain)
+        );
+        assert_eq!(reason("tokens_per_pass,base_step_ms,tpot_ms,speedup", "8,3,400,2,9,4.5,2"), None);
+        let plain = "k = 0 is plain decoding, which emits one token a pass";
+        assert_eq!(reason("tokens_per_pass,step_ms", "8,0,400,3,9").as_deref(), Some(plain));
+        let clients = "batch 8 is more than its concurrency, 4";
+        assert_eq!(reason("concurrency,step_ms", "8,0,400,4,9").as_deref(), Some(clients));
+        let longer = "context 400 is longer than its 300 tokens of prompt and output";
+        assert_eq!(reason("prompt_tokens,output_tokens,step_ms", "8,0,400,200,100,9").as_deref(), Some(longer));
+        assert_eq!(read("Batch, K ,Context,Step ms\n8,0,400,9\n").unwrap().points.len(), 1);
         let shape = "topology blob is none of chain, block, tree";
         assert_eq!(reason("topology,step_ms", "8,3,400,blob,12").as_deref(), Some(shape));
         let empty = "context \"0\" is not between 1 and 1e12";

@@ -113,8 +113,8 @@ impl<'p, 's> Uncertain<'p, 's> {
     pub fn new(setting: Setting<'s>, candidates: &'p [Candidate<'s>], uncounted: f64) -> Self {
         let family = setting.device.family.as_deref().unwrap_or_default();
         let calibration = setting.engine.additive().and_then(|additive| additive.calibration.as_ref());
-        let off =
-            |of: &Candidate<'s>| misfit(setting.engine, setting.roofline(), setting.device, setting.target, of.drafter);
+        let backing = setting.backing();
+        let off = |of: &Candidate<'s>| misfit(&backing, setting.roofline(), of.drafter);
         Self {
             setting,
             candidates,

@@ -1,10 +1,8 @@
 //! How far predicted speedups are from measured ones, where nobody has measured this deployment.
 
-use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
-use crate::domain::engine::Engine;
-use crate::domain::model::Model;
 use crate::domain::provenance::NINE_IN_TEN;
+use crate::plan::backing::Backing;
 use crate::words::Roofline;
 
 /// Measured over predicted speedup: 5 %, half and 95 % of the measurements lie below.
@@ -71,14 +69,15 @@ const UNTESTED: f64 = 1.49;
 /// what was seen on engines that were not fitted; ideal engines as published measurements lie to their prices, dense
 /// targets and mixtures of experts apart.
 #[must_use]
-pub fn misfit(engine: &Engine, roofline: Roofline, device: &Device, target: &Model, drafter: &Drafter) -> Misfit {
-    let Some(additive) = engine.additive() else { return ideal(roofline, target.is_moe()) };
-    if let Some(calibration) = additive.calibrated_on(device, target, Some(drafter.source.kind())) {
+pub fn misfit(backing: &Backing<'_>, roofline: Roofline, drafter: &Drafter) -> Misfit {
+    let engine = backing.engine;
+    let Some(additive) = engine.additive() else { return ideal(roofline, backing.target.is_moe()) };
+    if let Some(calibration) = backing.calibrated(Some(drafter)) {
         return Misfit::even(1.0 + calibration.error.p90);
     }
-    let class = if target.is_moe() { "moe" } else { "dense" };
-    let tested = device.family.as_deref().and_then(|family| additive.efficiencies(family)).is_some_and(|of| of.tested);
-    let known = additive.error(class).filter(|_| tested && drafter.is_covered(engine.origin()));
+    let family = backing.device.family.as_deref().and_then(|family| additive.efficiencies(family));
+    let tested = family.is_some_and(|of| of.tested);
+    let known = backing.error().filter(|_| tested && drafter.is_covered(engine.origin()));
     Misfit::even(known.map_or(UNTESTED, |error| 1.0 + error.p90))
 }
 

@@ -1,13 +1,15 @@
 //! One combination of hardware, target, devices and engine of a study.
 
+use crate::domain::calibration::Calibration;
 use crate::domain::deployment::Spread;
 use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::Engine;
 use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
+use crate::plan::backing::Backing;
 use crate::plan::setup::{Deployment, Drafts, Setup, SetupError};
-use crate::words::Roofline;
+use crate::words::{Roofline, Term};
 
 /// Where a study is priced: everything but the drafter and the numbers.
 #[derive(Clone, Copy, Debug)]
@@ -82,28 +84,36 @@ impl<'s> Setting<'s> {
         Setup::new(&self.deployment(self.engine, drafter))
     }
 
-    /// Whether no published measurement stands behind the price of a drafter at a batch, context and draft length.
+    /// What measurements stand behind prices here.
+    #[must_use]
+    pub fn backing(&self) -> Backing<'s> {
+        let own = self.engine.additive().and_then(|additive| additive.calibration.as_ref());
+        let calibration = own.filter(|of| self.is_ground_of(of));
+        Backing { engine: self.engine, device: self.device, target: self.target, calibration }
+    }
+
+    /// Terms that are left out of every price, in their order.
+    #[must_use]
+    pub fn without(&self) -> Vec<Term> {
+        let mut without = self.scenario.without.clone();
+        without.sort_unstable();
+        without.dedup();
+        without
+    }
+
+    /// Whether a profile was calibrated on this deployment, priced in this way.
+    fn is_ground_of(&self, of: &Calibration) -> bool {
+        of.hardware == self.device.id
+            && of.target == self.target.id
+            && of.tensor_parallel == self.tensor_parallel
+            && of.formats.as_ref().is_none_or(|known| *known == self.target.formats.to_string())
+            && of.without == self.without()
+            && of.has_verify_cost == self.scenario.verify_cost.is_some()
+    }
+
+    /// Whether no measurement stands behind the price of a drafter at a batch, context and draft length.
     #[must_use]
     pub fn is_unvalidated(&self, drafter: Option<&Drafter>, batch: u64, context: u64, k: u64) -> bool {
-        is_unvalidated(self.engine, self.device, self.target, drafter, (batch, context, k))
+        self.backing().is_unvalidated(drafter, (batch, context, k))
     }
-}
-
-/// Whether no published measurement stands behind the price of such a drafter, hardware and target at a batch, context and draft length.
-#[must_use]
-pub fn is_unvalidated(
-    engine: &Engine,
-    device: &Device,
-    target: &Model,
-    drafter: Option<&Drafter>,
-    (batch, context, k): (u64, u64, u64),
-) -> bool {
-    let Some(additive) = engine.additive() else { return false };
-    let kind = drafter.map(|drafter| drafter.source.kind());
-    if let Some(calibration) = additive.calibrated_on(device, target, kind) {
-        return !calibration.covers(batch, context, k);
-    }
-    let class = if target.is_moe() { "moe" } else { "dense" };
-    let covered = additive.covers(device.family.as_deref(), class, batch, context);
-    !covered || drafter.is_some_and(|drafter| !drafter.is_covered(engine.origin()))
 }

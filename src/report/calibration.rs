@@ -41,6 +41,8 @@ const MOST_REASONS: usize = 12;
 const MOST_LISTED: usize = 6;
 /// A point that counts for less is said to be an outlier.
 const OUTLIER: f64 = 0.3;
+/// Measured passes that points are off by more contradict them.
+const FIXED: f64 = 0.05;
 /// A term with more of its width left is not told by the points.
 const OPEN: f64 = 0.9;
 /// Medians that differ by less are the same.
@@ -139,6 +141,7 @@ fn what(used: &Used) -> String {
 fn mark(used: &Used) -> &'static str {
     match used {
         Used { is_fitted: false, .. } => "not fitted",
+        Used { sample, .. } if sample.is_fixed() => "fixed price",
         Used { residual, .. } if residual.weight < OUTLIER => "outlier",
         _ => "",
     }
@@ -220,6 +223,16 @@ pub fn remarks(found: &Fitted) -> Vec<String> {
         .collect();
     if !again.is_empty() {
         lines.push(format!("the same numbers again, counted once: {}", listed(&again)));
+    }
+    let fixed = || found.used.iter().filter(|used| used.sample.is_fixed());
+    if fixed().next().is_some() {
+        let off = median(fixed().map(|used| used.residual.after));
+        lines.push(format!(
+            "{} priced by [verify_cost], which no constant moves; the table is {} off there in the median{}",
+            counted(fixed().count() as u64, "point"),
+            signed(off),
+            if off.abs() > FIXED { ": table and points contradict each other" } else { "" }
+        ));
     }
     let mut outliers: Vec<String> =
         found.used.iter().filter(|used| mark(used) == "outlier").map(|used| used.point.label.clone()).collect();

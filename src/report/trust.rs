@@ -2,15 +2,16 @@
 
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, OfWorkload};
 use crate::domain::calibration::Calibration;
-use crate::domain::device::Device;
 use crate::domain::drafter::{DraftSource, Drafter, HeadSource};
-use crate::domain::engine::{Additive, Engine, Known};
+use crate::domain::engine::{Engine, ExpectedError, Known};
 use crate::domain::model::Model;
 use crate::domain::scenario::Scenario;
 use crate::domain::shape::TreeShape;
 use crate::domain::verify_cost::VerifyCost;
+use crate::plan::backing::Backing;
+use crate::plan::setting::Setting;
 use crate::report::number::{counted, shortest};
-use crate::words::{DrafterKind, Status, Term};
+use crate::words::{Status, Term};
 
 /// Lines on engines, targets and hardware beyond this repeat each other.
 const MOST_PROFILES: usize = 12;
@@ -20,13 +21,10 @@ const MOST_PROFILES: usize = 12;
 #[must_use]
 pub fn lines(scenario: &Scenario) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for engine in &scenario.engines {
-        for target in &scenario.targets {
-            for line in scenario.hardware.iter().map(|device| profile(engine, target, device)) {
-                if !lines.contains(&line) && lines.len() < MOST_PROFILES {
-                    lines.push(line);
-                }
-            }
+    for setting in Setting::all(scenario) {
+        let line = profile(&setting.backing());
+        if !lines.contains(&line) && lines.len() < MOST_PROFILES {
+            lines.push(line);
         }
     }
     lines.extend(without(&scenario.without));
@@ -37,9 +35,10 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
             "[[measured]]: {count} points, which prices take no note of: `specplan calibrate` fits a profile to them"
         ));
     }
-    let strictest = scenario.engines.iter().find(|engine| engine.additive().is_some()).or(scenario.engines.first());
+    let strictest = Setting::all(scenario).find(|setting| setting.engine.additive().is_some());
+    let strictest = strictest.or_else(|| Setting::all(scenario).next()).map(|setting| setting.backing());
     lines.extend(scenario.engines.iter().filter_map(note));
-    lines.extend(strictest.into_iter().flat_map(|engine| scenario.drafters.iter().map(|one| drafter(one, engine))));
+    lines.extend(strictest.iter().flat_map(|backing| scenario.drafters.iter().map(|one| drafter(one, backing))));
     if scenario.drafters.is_empty() {
         lines.push("no drafter: only plain decoding is priced".to_owned());
     }
@@ -52,7 +51,8 @@ pub fn lines(scenario: &Scenario) -> Vec<String> {
 /// per pass put in, 333 rows of papers, engine documentation and issue threads. Those of the others stand
 /// in their files.
 #[must_use]
-pub fn profile(engine: &Engine, target: &Model, device: &Device) -> String {
+pub fn profile(backing: &Backing<'_>) -> String {
+    let Backing { engine, device, target, calibration } = *backing;
     let Some(additive) = engine.additive() else {
         return format!(
             "engine {}: an ideal roofline flatters. Published speedups are 0.85 of the aggregate one in the median, 0.73 \
@@ -65,11 +65,11 @@ pub fn profile(engine: &Engine, target: &Model, device: &Device) -> String {
         Status::Assumed => "assumed, not fitted",
         Status::Calibrated => "calibrated on another deployment",
     };
-    if let Some(calibration) = additive.calibrated_on(device, target, None) {
+    if let Some(calibration) = calibration {
         return calibrated(engine, calibration);
     }
     let tested = device.family.as_deref().and_then(|family| additive.efficiencies(family)).is_some_and(|of| of.tested);
-    let error = if tested { expected(additive, target) } else { None };
+    let error = if tested { backing.error().map(|known| expected(known, target)) } else { None };
     let error = error.unwrap_or_else(|| {
         let hardware = if tested { String::new() } else { format!(" on hardware such as {}", device.id) };
         format!("no measured speedup{hardware} tests it: take one point of your own before you rely on it")
@@ -82,7 +82,7 @@ pub fn profile(engine: &Engine, target: &Model, device: &Device) -> String {
 fn calibrated(engine: &Engine, calibration: &Calibration) -> String {
     let error = &calibration.error;
     let lengths = match calibration.k {
-        None => ", no round among them".to_owned(),
+        None => ", no round among them: those are as sure as before".to_owned(),
         Some((least, longest)) if least == longest => format!(", k {least}"),
         Some((least, longest)) => format!(", k {least} to {longest}"),
     };
@@ -101,17 +101,16 @@ fn reach(Known { batch: (least, largest), context }: Known) -> String {
     format!("; known ones have batch {batch} and context up to {context}")
 }
 
-fn expected(additive: &Additive, target: &Model) -> Option<String> {
+fn expected(known: &ExpectedError, target: &Model) -> String {
     let class = if target.is_moe() { "moe" } else { "dense" };
-    let known = additive.error(class)?;
     let of = if known.class == "all" { String::new() } else { format!("{class} ") };
     let range = known.known.map_or_else(String::new, reach);
-    Some(format!(
+    format!(
         "expect {of}speedups to be {} % off in the median, {} % at the 90th percentile ({} rows the fit had not seen{range})",
         percent(known.median),
         percent(known.p90),
         known.rows
-    ))
+    )
 }
 
 fn percent(share: f64) -> String {
@@ -144,9 +143,35 @@ fn sources(acceptance: &Acceptance) -> Option<String> {
     Some(each.join("; "))
 }
 
+/// What of a drafter's price no measurement tests.
+fn untested(drafter: &Drafter, backing: &Backing<'_>) -> String {
+    let is_covered = backing.error().is_some() && drafter.is_covered(backing.engine.origin());
+    if backing.engine.additive().is_none() || backing.calibrated(Some(drafter)).is_some() {
+        return String::new();
+    }
+    if backing.calibration.is_some() {
+        let what = if drafter.overlap { " beside verification" } else { "" };
+        return if is_covered {
+            String::new()
+        } else {
+            format!("; unvalidated: no round of such drafts{what} is among its points")
+        };
+    }
+    if drafter.is_covered(backing.engine.origin()) {
+        return String::new();
+    }
+    match drafter.source.only_engine().filter(|_| !drafter.overlap) {
+        Some(only) => format!("; unvalidated: the published measurements of such drafters are of {only} only"),
+        None if drafter.overlap => {
+            "; unvalidated: no published measurement of drafts beside verification tests its price".to_owned()
+        }
+        None => "; unvalidated: no published measurement of such drafters tests its price".to_owned(),
+    }
+}
+
 /// Where a drafter's acceptance comes from, and what of its price is not tested.
 #[must_use]
-pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
+pub fn drafter(drafter: &Drafter, backing: &Backing<'_>) -> String {
     let kind = drafter.acceptance.model.kind();
     let source = sources(&drafter.acceptance).unwrap_or_else(|| "source not stated".to_owned());
     let tree = match (&drafter.acceptance.model, &drafter.tree) {
@@ -159,15 +184,7 @@ pub fn drafter(drafter: &Drafter, engine: &Engine) -> String {
         DraftSource::Head(HeadSource::Derived(_)) => "; its head is derived from the target's shape",
         _ => "",
     };
-    let untested = if engine.additive().is_some() && !drafter.is_covered(engine.origin()) {
-        let what = if drafter.source.kind() == DrafterKind::Model { "separate draft models" } else { "such drafters" };
-        match drafter.source.only_engine().filter(|_| !drafter.overlap) {
-            Some(only) => format!("; unvalidated: the published measurements of such drafters are of {only} only"),
-            None => format!("; unvalidated: no published measurement of {what} tests its price"),
-        }
-    } else {
-        String::new()
-    };
+    let untested = untested(drafter, backing);
     let spread = drafter.acceptance.spread.map_or_else(String::new, |spread| {
         format!("; nine in ten accept {} to {} times as many drafts", shortest(spread.low), shortest(spread.high))
     });

@@ -10,8 +10,9 @@ use crate::domain::device::Device;
 use crate::domain::drafter::Drafter;
 use crate::domain::engine::Engine;
 use crate::domain::scenario::Scenario;
+use crate::plan::backing::Backing;
 use crate::plan::limits::{Beyond, beyond};
-use crate::plan::setting::{Setting, is_unvalidated};
+use crate::plan::setting::Setting;
 use crate::plan::setup::{Setup, SetupError};
 use crate::plan::yields::acceptances;
 use crate::sweep::row::Labels;
@@ -42,6 +43,8 @@ pub struct Block<'s> {
     pub engine: &'s Engine,
     /// The drafter; none: plain decoding only.
     pub drafter: Option<&'s Drafter>,
+    /// What measurements stand behind its prices.
+    pub backing: Backing<'s>,
     /// What prices it.
     pub setup: Setup<'s>,
     /// Draft lengths; only 0 without a drafter.
@@ -146,14 +149,22 @@ impl<'s> Block<'s> {
             roofline: setting.roofline(),
             tensor_parallel,
         };
-        Ok(Self { labels, device, engine, drafter, setup: setting.setup(drafter)?, k: lengths(scenario, drafter) })
+        Ok(Self {
+            labels,
+            device,
+            engine,
+            drafter,
+            backing: setting.backing(),
+            setup: setting.setup(drafter)?,
+            k: lengths(scenario, drafter),
+        })
     }
 
     /// Whether no published measurement stands behind the price of such a drafter, hardware and target at a
     /// batch, context and draft length.
     #[must_use]
     pub fn is_unvalidated(&self, batch: u64, context: u64, k: u64) -> bool {
-        is_unvalidated(self.engine, self.device, self.setup.target(), self.drafter, (batch, context, k))
+        self.backing.is_unvalidated(self.drafter, (batch, context, k))
     }
 
     /// Limits of the engine that a point goes beyond, in rounds of which all sequences propose.

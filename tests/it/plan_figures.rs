@@ -150,8 +150,7 @@ fn ideal_engines_are_off_as_published_measurements_say() {
         let drafter = "drafters={ a = { ngram = {}, acceptance = { iid = { alpha = 0.5 } } } }";
         let loaded = study(&["engine=\"ideal\"", &format!("target=\"{target}\""), drafter]);
         let scenario = &loaded.scenario;
-        let found =
-            misfit(&scenario.engines[0], roofline, &scenario.hardware[0], &scenario.targets[0], &scenario.drafters[0]);
+        let found = misfit(&Setting::all(scenario).next().unwrap().backing(), roofline, &scenario.drafters[0]);
         [found.low, found.middle, found.high]
     };
     let near = |got: [f64; 3], due: [f64; 3]| {

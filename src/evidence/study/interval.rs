@@ -7,6 +7,7 @@ use crate::domain::drafter::Drafter;
 use crate::domain::provenance::Provenance;
 use crate::evidence::predict::{Prediction, Unpriced, source};
 use crate::evidence::study::subject::Subject;
+use crate::plan::backing::Backing;
 use crate::plan::misfit::misfit;
 use crate::words::{Class, Roofline};
 
@@ -61,7 +62,8 @@ pub fn stated(subject: &Subject) -> Result<Interval, Unpriced> {
             spread: None,
         },
     };
-    let found = misfit(&subject.engine, Roofline::Additive, &subject.device, &subject.target, &drafter);
+    let Subject { engine, device, target, .. } = subject;
+    let found = misfit(&Backing { engine, device, target, calibration: None }, Roofline::Additive, &drafter);
     Ok(Interval { low: found.low, high: found.high })
 }
 

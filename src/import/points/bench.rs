@@ -12,6 +12,8 @@ use crate::units::Seconds;
 
 /// Gaps between chunks that are longer than the time of a token by so much hold several tokens.
 const LONGER: f64 = 1.4;
+/// Means of different requests make no more sequences of the clients there are.
+const CROWDED: f64 = 1.2;
 /// An acceptance length goes with its counts within rounding.
 const COUNTED: f64 = 0.02;
 
@@ -87,13 +89,20 @@ fn run(value: &JsonValue<'_>, label: String, asked: &Asked<'_>) -> Option<Result
         (Some(_), Some(k)) => k,
         (Some(_), None) => return Some(Err("a speculative run that does not say its k: give it with --k".to_owned())),
     };
+    let batch = (each * (output - requests) / duration).max(1.0);
+    let clients = number("max_concurrency").filter(|clients| *clients >= 1.0).unwrap_or(requests).min(requests);
+    if batch > CROWDED * clients {
+        return Some(Err(format!(
+            "by its time per token {batch:.0} sequences decode at once, and it had {clients} clients: one of its figures is wrong"
+        )));
+    }
     let requests_of = ClosedLoop { prompt: input / requests, output: output / requests };
     Some(Ok(Measured {
         label,
         drafter: None,
         k,
         layout: stated.and_then(|(_, layout)| layout).filter(|_| k > 0),
-        batch: (each * (output - requests) / duration).max(1.0),
+        batch,
         context: requests_of.prompt + requests_of.output / 2.0,
         requests: Some(requests_of),
         tokens_per_pass: tokens.filter(|_| k > 0),
@@ -187,6 +196,12 @@ mod tests {
         assert_eq!(of(&counts(55)).refused[0].1, due);
         let rates = r#""spec_decode_per_position_acceptance_rates": [0.3, 0.2, 0.05]"#;
         assert_eq!(of(rates).refused[0].1, due);
+        // Of 5 s a token (2650 - 100) / 10 x 5 = 1275 decode at once.
+        let slow =
+            run(&counts(155)).replace("\"mean_tpot_ms\": 12.0", "\"mean_tpot_ms\": 5000.0, \"max_concurrency\": 16");
+        let due =
+            "by its time per token 1275 sequences decode at once, and it had 16 clients: one of its figures is wrong";
+        assert_eq!(read(&slow, Some(3)).refused[0].1, due);
         let huge = read(&run("\"a\": 1").replace("12800", "1e308"), Some(3));
         assert_eq!(huge.refused[0].1, "total_input_tokens 1e308 is not between 0 and 1e12");
     }

@@ -83,6 +83,8 @@ const SAME: [&[(&str, f64)]; 4] = [
 const ROUNDED: f64 = 0.02;
 /// A step and what its tokens take differ by no more, as averages of different requests do.
 const AVERAGED: f64 = 1.5;
+/// Contexts may count the tokens of a template, and blocks.
+const ROUNDING_UP: f64 = 1.1;
 /// Shapes of drafts.
 const TOPOLOGIES: [&str; 3] = ["chain", "block", "tree"];
 
@@ -128,6 +130,9 @@ pub(super) fn line(cells: &Cells<'_>, label: &str, asked: &Asked<'_>) -> Result<
         tokens_per_pass: tokens_per_pass.filter(|_| k > 0),
         timed: Timed::Speedup(1.0),
     };
+    if k == 0 && tokens_per_pass.is_some_and(|tokens| tokens > 1.0) {
+        return Err("k = 0 is plain decoding, which emits one token a pass".to_owned());
+    }
     let base = seconds(cells, "base_step")?.map(|step| Measured {
         k: 0,
         layout: None,
@@ -138,10 +143,25 @@ pub(super) fn line(cells: &Cells<'_>, label: &str, asked: &Asked<'_>) -> Result<
     let own = timed(cells, &point)?.map(|timed| Measured { timed, ..point });
     match (base, own) {
         (None, None) => Err("no time, throughput or speedup".to_owned()),
+        (Some(base), Some(own)) if !is_gain(cells, &base, &own)? => {
+            Err("its speedup is another than its own times come to: keep the figures that are right".to_owned())
+        }
         // Together both say what their quotient does.
         (Some(base), Some(own)) if matches!(own.timed, Timed::Speedup(_)) => Ok(vec![round_of(&base, own), base]),
         (base, own) => Ok(base.into_iter().chain(own).collect()),
     }
+}
+
+/// Whether the speedup of a line, if it has one, is that of its own times.
+fn is_gain(cells: &Cells<'_>, base: &Measured, own: &Measured) -> Result<bool, String> {
+    let Some(speedup) = cells.positive("speedup")? else { return Ok(true) };
+    let each = match (own.timed, own.tokens_per_pass) {
+        (Timed::PerToken(each), _) => each.get(),
+        (Timed::Step(round), Some(tokens)) => round.get() / tokens,
+        _ => return Ok(true),
+    };
+    let own = base.timed.number() / each;
+    Ok((1.0 / AVERAGED..=AVERAGED).contains(&(speedup / own)))
 }
 
 /// Refuses a line that says two things of the same.
@@ -194,6 +214,11 @@ fn of_here(cells: &Cells<'_>, asked: &Asked<'_>) -> Result<(), String> {
 fn batch(cells: &Cells<'_>) -> Result<(f64, bool), String> {
     let looped = matches!(cells.text("closed_loop"), Some("1" | "true"));
     if let Some(batch) = cells.number("batch", 1.0)? {
+        for column in ["concurrency", "max_concurrency"] {
+            if let Some(clients) = cells.number(column, 1.0)?.filter(|clients| *clients < batch) {
+                return Err(format!("batch {batch} is more than its {column}, {clients}"));
+            }
+        }
         return Ok((batch, looped));
     }
     for column in ["concurrency", "max_concurrency"] {
@@ -216,7 +241,14 @@ fn requests(cells: &Cells<'_>) -> Result<ClosedLoop, String> {
 fn context(cells: &Cells<'_>) -> Result<f64, String> {
     let (prompt, output) = (cells.number("prompt_tokens", 0.0)?, cells.number("output_tokens", 0.0)?);
     let half_way = prompt.map(|prompt| prompt + output.unwrap_or(0.0) / 2.0);
-    cells.number("context", 1.0)?.or(half_way).ok_or_else(|| "no context".to_owned())
+    let stated = cells.number("context", 1.0)?;
+    let whole = prompt.zip(output).map(|(prompt, output)| prompt + output);
+    if let (Some(context), Some(whole)) =
+        (stated, whole.filter(|whole| stated.is_some_and(|of| of > ROUNDING_UP * whole)))
+    {
+        return Err(format!("context {context} is longer than its {whole} tokens of prompt and output"));
+    }
+    stated.or(half_way).ok_or_else(|| "no context".to_owned())
 }
 
 /// Passes that a line states; a tree is known by its nodes.

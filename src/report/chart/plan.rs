@@ -3,7 +3,6 @@
 use crate::acceptance::process::Known;
 use crate::plan::candidate::{Here, runs};
 use crate::plan::latency::{Pace, plain, speculative};
-use crate::plan::setting::Setting;
 use crate::plan::verdict::Stand;
 use crate::report::chart::bodies::{Guide, Kind, Scatter, TornadoBar, TornadoPlot};
 use crate::report::chart::spec::{Body, Chart, Heading, Line, LinePlot, Lines, Spot};
@@ -34,8 +33,8 @@ pub fn charts(planned: &Planned<'_, '_>, title: &str) -> Vec<Chart> {
     }) else {
         return Vec::new();
     };
-    let Setting { engine, target, device, .. } = first.decision.setting;
-    let trust = [trust::profile(engine, target, device), trust::drafter(drafter, engine)];
+    let setting = &first.decision.setting;
+    let trust = [trust::profile(&setting.backing()), trust::drafter(drafter, &setting.backing())];
     let one_of = if all.len() > 1 { format!("  One of {} cases.", all.len()) } else { String::new() };
     let heading = |what: &str, subtitle: String, caption: String| Heading {
         title: format!("{what}: {title}"),

@@ -205,14 +205,12 @@ fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Bod
         let mark = if matches!(body, Body::Heat(_)) { "~" } else { "Hollow" };
         hints.insert(0, format!("{mark}: tokens per pass carried over from another k or context."));
     }
-    let source = block.drafter.map(|drafter| trust::drafter(drafter, block.engine));
+    let source = block.drafter.map(|drafter| trust::drafter(drafter, &block.backing));
     let heading = Heading {
         title: format!("{what}: {title}"),
         subtitle: heading(panel),
         caption: hints.join("  "),
-        trust: std::iter::once(trust::profile(block.engine, block.setup.target(), block.device))
-            .chain(source)
-            .collect(),
+        trust: std::iter::once(trust::profile(&block.backing)).chain(source).collect(),
     };
     Chart { part, heading, body }
 }

@@ -74,11 +74,8 @@ impl Seen<'_, '_, '_> {
 
     /// What the measurements behind the price cover, where that is known.
     fn measured(&self) -> Option<Known> {
-        let setting = &self.decision.setting;
-        let class = if setting.target.is_moe() { "moe" } else { "dense" };
-        let additive = setting.engine.additive()?;
-        let calibrated = additive.calibrated_on(setting.device, setting.target, None).map(|of| &of.error);
-        calibrated.or_else(|| additive.error(class))?.known
+        let backing = self.decision.setting.backing();
+        backing.calibration.map(|of| &of.error).or_else(|| backing.error())?.known
     }
 
     /// Where it pays along contexts, at the batch that decides.

@@ -104,3 +104,64 @@ fn intervals(of: &Value) -> Vec<(f64, f64)> {
         _ => Vec::new(),
     }
 }
+
+/// On more devices, in other formats or priced in another way it is another deployment, and outputs say so.
+#[test]
+fn a_profile_holds_for_its_own_deployment_only() {
+    let folder = with(POINTS);
+    calibrated(folder.path(), &[]);
+    let notes = |more: &[&str]| {
+        let ran = run_well(
+            folder.path(),
+            &[&["sweep", "--scenario", "./s.toml", "--engine", "./mine.toml"], &QUIET[..], more].concat(),
+        );
+        (
+            ran.stdout.contains("calibrated on another deployment"),
+            ran.stdout.contains("calibrated on 4 points of this deployment"),
+        )
+    };
+    assert_eq!(notes(&[]), (false, true));
+    for change in ["tensor_parallel=2", "quantization.weights=fp8", "quantization.kv=fp8", "without=[\"step\"]"] {
+        assert_eq!(notes(&["--set", change]), (true, false), "{change}");
+        let rows = swept(folder.path(), &["--engine", "./mine.toml", "--set", change]);
+        let is_marked = |row: &Vec<(String, String)>| {
+            row.iter().any(|(name, cell)| name == "notes" && cell.contains("unvalidated"))
+        };
+        assert!(rows.iter().all(is_marked), "{change}");
+    }
+    // Of what it was fitted beside a table of verifications, without that table.
+    std::fs::write(folder.path().join("s.toml"), format!("{SCENARIO}{VERIFY_COST}")).unwrap();
+    assert_eq!(notes(&[]), (true, false));
+}
+
+/// Of points that [verify_cost] prices no constant is told, and where both differ both are named.
+#[test]
+fn points_that_contradict_measured_verifications_are_told() {
+    let folder = with("k,batch,context,step_ms\n0,1,400,11\n0,16,400,12.1\n0,4,400,11.2\n");
+    std::fs::write(folder.path().join("s.toml"), format!("{SCENARIO}{VERIFY_COST}")).unwrap();
+    let args = ["calibrate", "--scenario", "./s.toml", "--measurements", "points.csv", "--profile", "mine.toml"];
+    let ran = run_well(folder.path(), &[&args[..], &QUIET].concat());
+    assert!(ran.stdout.contains("table and points contradict each other"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("outlier"), "{}", ran.stdout);
+}
+
+/// Plain steps say nothing of speedups: those stay as sure as before.
+#[test]
+fn plain_steps_alone_promise_nothing_of_speedups() {
+    let folder = with("k,batch,context,step_ms\n0,4,400,8.1\n0,16,400,8.4\n0,64,400,9.6\n");
+    calibrated(folder.path(), &[]);
+    let ran = run_well(
+        folder.path(),
+        &[&["sweep", "--scenario", "./s.toml", "--engine", "./mine.toml"], &QUIET[..]].concat(),
+    );
+    assert!(ran.stdout.contains("5.4 % off in the median, 11.3 % at the 90th percentile"), "{}", ran.stdout);
+    let plan = |engine: &str| -> Value {
+        let args = ["plan", "--scenario", "./s.toml", "--engine", engine, "--load", "p50=4,p95=64", "--format", "json"];
+        serde_json::from_str(&run_well(folder.path(), &[&args[..], &QUIET].concat()).stdout).unwrap()
+    };
+    let (before, after) = (intervals(&plan("vllm")), intervals(&plan("./mine.toml")));
+    assert!(!before.is_empty() && before.len() == after.len());
+    for ((low, high), (own_low, own_high)) in before.iter().zip(&after) {
+        assert!(own_high / own_low < 1.05 * high / low, "{low} to {high}, {own_low} to {own_high}");
+    }
+}
