@@ -8,6 +8,7 @@ pub mod terminal;
 mod acceptance;
 mod calibrate;
 mod catalog;
+mod check;
 mod convert;
 mod explain;
 mod forms;
@@ -49,6 +50,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Command::Convert(args) => convert::convert(args),
         Command::Validate(args) => validate::validate(args),
         Command::Calibrate(args) => calibrate::calibrate(args),
+        Command::Check(args) => check::check(args),
         Command::Import(args) => import::import(args),
         Command::Init(args) => init::init(args),
         Command::Catalog(args) => catalog::catalog(args),

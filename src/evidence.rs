@@ -4,6 +4,7 @@ pub mod calibrate;
 pub mod deployment;
 pub mod fitted;
 pub mod founding;
+pub mod gap;
 mod moves;
 pub mod next;
 pub mod predict;

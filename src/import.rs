@@ -2,6 +2,7 @@
 
 pub mod engine;
 pub mod hf;
+pub mod launch;
 pub mod measurements;
 pub mod points;
 pub mod rounds;

@@ -55,12 +55,14 @@ macro_rules! words {
 
 mod estimated;
 mod fitted;
+mod launch;
 mod measured;
 mod observed;
 mod output;
 
 pub use estimated::Estimated;
 pub use fitted::Fitted;
+pub use launch::{CaptureUnit, Server};
 pub use measured::{Class, MeasuredDrafter, Policy};
 pub use observed::{Printout, Reading, Trap};
 pub use output::{Apart, ColorChoice, Emit, FileForm, Format, ScheduleForm, Side};

@@ -86,6 +86,21 @@ pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
     let found = search
         .find(Kind::Scenarios, request.scenario, None)
         .map_err(|error| vec![error.at(&typed_scenario(request.scenario))])?;
+    read(search, &found, request)
+}
+
+/// Loads a scenario that lies in no file; relative paths in it start from the working folder.
+///
+/// # Errors
+///
+/// Every mistake of it and of every file that was read.
+pub fn load_text(search: &SearchPath, text: &str, request: &Request<'_>) -> Result<Loaded, Vec<Diagnostic>> {
+    let source = Source { name: format!("<{}>", request.scenario), text: text.to_owned(), command_line: false };
+    let found = Found { id: request.scenario.to_owned(), source: Arc::new(source), folder: None };
+    read(search, &found, request)
+}
+
+fn read(search: &SearchPath, found: &Found, request: &Request<'_>) -> Result<Loaded, Vec<Diagnostic>> {
     let mut document = parse(&found.source);
     let mut problems = Problems::of(&document);
     for change in request.changes {
@@ -94,7 +109,7 @@ pub fn load(search: &SearchPath, request: &Request<'_>) -> Result<Loaded, Vec<Di
         }
     }
     let mut loader = Loader { published: request.published, ..Loader::new(search, found.folder.clone()) };
-    loader.remember(Kind::Scenarios, &found);
+    loader.remember(Kind::Scenarios, found);
     let read = scenario::scenario(&document.root, &found.id, &mut problems, &mut loader);
     let mut all = problems.finish();
     all.append(&mut loader.mistakes);

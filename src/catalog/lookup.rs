@@ -43,6 +43,8 @@ pub(super) struct Found {
 pub struct SearchPath {
     /// `--catalog DIR`.
     catalog: Option<PathBuf>,
+    /// Entries that lie in no file.
+    given: Vec<(Kind, String, String)>,
     /// What each kind's entries are called, read when a name is not found, and once.
     named: [OnceCell<Vec<Named>>; Kind::COUNT],
 }
@@ -52,6 +54,13 @@ impl SearchPath {
     #[must_use]
     pub fn new(catalog: Option<PathBuf>) -> Self {
         Self { catalog, ..Self::default() }
+    }
+
+    /// The same with an entry that lies in no file, found before all others of its id.
+    #[must_use]
+    pub fn with(mut self, kind: Kind, id: &str, text: String) -> Self {
+        self.given.push((kind, id.to_owned(), text));
+        self
     }
 
     /// Finds what a reference names; `beside` is the folder that a relative path starts from.
@@ -76,6 +85,9 @@ impl SearchPath {
 
     /// The file of an id, if there is one.
     fn file(&self, kind: Kind, id: &str) -> Option<Result<Found, Diagnostic>> {
+        if let Some((.., text)) = self.given.iter().find(|(of, known, _)| *of == kind && known == id) {
+            return Some(Ok(Found { id: id.to_owned(), source: given_source(id, text), folder: None }));
+        }
         for folder in self.folders(kind) {
             let path = folder.join(format!("{id}.toml"));
             if path.symlink_metadata().is_ok() {
@@ -179,6 +191,10 @@ const fn singular(kind: Kind) -> &'static str {
         Kind::Engines => "engine",
         Kind::Scenarios => "scenario",
     }
+}
+
+fn given_source(id: &str, text: &str) -> Arc<Source> {
+    Arc::new(Source { name: format!("<{id}>"), text: text.to_owned(), command_line: false })
 }
 
 fn builtin_source(kind: Kind, id: &str, text: &str) -> Arc<Source> {

@@ -43,6 +43,7 @@ const KEYS: Keys = Keys {
         "uncertainty",
         "measured",
         "verify_cost",
+        "launch",
     ],
     later: &["traffic", "slo"],
 };
@@ -91,6 +92,11 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let uncertainty = fields.optional("uncertainty", uncertainty);
     let measured = fields.optional("measured", measured);
     let verify_cost = fields.optional("verify_cost", verify_cost);
+    // Where the study is from, for people and for the manifest.
+    fields.optional("launch", |node, problems| match node.entries() {
+        Some(_) => Some(()),
+        None => problems.wrong_type(node, "a table, as `specplan check --print-scenario` writes it"),
+    })?;
     let parts = check::Parts {
         is_measured: matches!(verify_cost, Some(Some(_))),
         tensor_parallel: tensor_parallel.as_ref().and_then(Option::as_deref).map_or(1, <[u64]>::len),

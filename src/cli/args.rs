@@ -2,6 +2,7 @@
 
 pub mod acceptance;
 pub mod calibrate;
+pub mod check;
 pub mod convert;
 pub mod plan;
 pub mod tree;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand};
 use crate::catalog::edit::Assignment;
 use crate::cli::args::acceptance::AcceptanceArgs;
 use crate::cli::args::calibrate::CalibrateArgs;
+use crate::cli::args::check::CheckArgs;
 use crate::cli::args::convert::ConvertArgs;
 use crate::cli::args::plan::PlanArgs;
 use crate::cli::args::tree::TreeArgs;
@@ -45,6 +47,8 @@ pub enum Command {
     Sweep(SweepArgs),
     /// The decision: enable, don't, or measure first; which drafter and k, up to which batch, how sure, in the forms engines take.
     Plan(PlanArgs),
+    /// The same from a launch command, without a scenario; with two benchmarks, why the measured gain is what it is.
+    Check(Box<CheckArgs>),
     /// The accept/reject rule and tokens per pass by Monte Carlo, beside theory, with intervals.
     Simulate(SimulateArgs),
     /// What is built in and what your own folders add, with figures, sources and what follows from them.
@@ -82,6 +86,7 @@ impl Command {
             Self::Convert(args) => args.color,
             Self::Validate(args) => args.color,
             Self::Calibrate(args) => args.common.color,
+            Self::Check(args) => args.color,
             Self::Import(ImportArgs { action: ImportAction::Hf(args) }) => args.color,
             Self::Init(args) => args.color,
         }

@@ -43,26 +43,57 @@ const MOST_ROWS: u64 = 1_000_000;
 /// Draws times points beyond this take a gigabyte.
 const MOST_DRAWN: f64 = 2e7;
 
+/// A decision with what goes with every output of it.
+pub(super) struct Decided<'d, 'c, 's> {
+    pub(super) planned: &'d Planned<'c, 's>,
+    pub(super) scenario: &'d Scenario,
+    pub(super) manifest: Value,
+    pub(super) trust: Vec<String>,
+}
+
 pub(super) fn plan(args: &PlanArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.output.write)?;
     let loaded = open_with(&args.common, true)?;
     let scenario = narrowed(args, &loaded)?;
-    let k_max = args.k_max.unwrap_or_else(|| scenario.axes.k().iter().max().unwrap_or(0));
-    check_size(args, &loaded, &scenario, k_max)?;
-    let disputes = disputes(args, &loaded, &scenario)?;
-    let stop = stop_on_signal()?;
-    let results = match args.emit {
-        Some(_) => None,
-        None => forms.open(&args.output.out, &scenario.name, "plan", args.common.quiet)?,
+    let open = |scenario: &Scenario| match args.emit {
+        Some(_) => Ok(None),
+        None => forms.open(&args.output.out, &scenario.name, "plan", args.common.quiet),
     };
-    let candidates = candidates(&scenario, &loaded, k_max)?;
-    let numbers = Numbers::of(args, &scenario, &candidates);
+    decided(args, &loaded, &scenario, open, |decided, results| {
+        let Decided { planned, scenario, manifest, trust } = decided;
+        let published = match results {
+            Some(results) => Some(files(results, &forms, planned, scenario, manifest.clone())?),
+            None => None,
+        };
+        let shown = show(args, planned, scenario, &manifest, &trust);
+        if let Some(published) = published.filter(|_| !args.common.quiet) {
+            published.tell();
+        }
+        shown
+    })
+}
+
+/// Decides on a scenario, and hands on what was decided; `open` is asked for result files before any work is done.
+pub(super) fn decided(
+    args: &PlanArgs,
+    loaded: &Loaded,
+    scenario: &Scenario,
+    open: impl FnOnce(&Scenario) -> Result<Option<Results>, Error>,
+    then: impl FnOnce(Decided<'_, '_, '_>, Option<Results>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let k_max = args.k_max.unwrap_or_else(|| scenario.axes.k().iter().max().unwrap_or(0));
+    check_size(args, loaded, scenario, k_max)?;
+    let disputes = disputes(args, loaded, scenario)?;
+    let stop = stop_on_signal()?;
+    let results = open(scenario)?;
+    let candidates = candidates(scenario, loaded, k_max)?;
+    let numbers = Numbers::of(args, scenario, &candidates);
     let mut decisions = Vec::new();
     let draws = args.samples.unwrap_or(scenario.uncertainty.samples);
     let bar = progress::bar(priced(&candidates, &numbers, draws), args.common.quiet);
     let told = |steps: u64| bar.inc(steps);
-    for (setting, own) in Setting::all(&scenario).zip(&candidates) {
-        let asked = Asked { told: &told, ..asked(args, &scenario, &numbers, &disputes, &stop) };
+    for (setting, own) in Setting::all(scenario).zip(&candidates) {
+        let asked = Asked { told: &told, ..asked(args, scenario, &numbers, &disputes, &stop) };
         decisions.push(decide(setting, own, &asked).map_err(|error| undecided(&error))?);
     }
     bar.finish_and_clear();
@@ -71,23 +102,14 @@ pub(super) fn plan(args: &PlanArgs) -> Result<(), Error> {
         contexts: numbers.contexts.clone(),
         shown: numbers.shown.clone(),
         load: numbers.load.clone(),
-        price: price(args, &scenario),
+        price: price(args, scenario),
         rate: args.rate,
         output_tokens: args.output_tokens,
         k_max,
     };
     runs_at_all(&planned)?;
-    let manifest = described(args, &loaded, &scenario, &numbers, k_max);
-    let trust = trust(&scenario);
-    let published = match results {
-        Some(results) => Some(files(results, &forms, &planned, &scenario, manifest.clone())?),
-        None => None,
-    };
-    let shown = show(args, &planned, &scenario, &manifest, &trust);
-    if let Some(published) = published.filter(|_| !args.common.quiet) {
-        published.tell();
-    }
-    shown
+    let manifest = described(args, loaded, scenario, &numbers, k_max);
+    then(Decided { planned: &planned, scenario, manifest, trust: trust(scenario) }, results)
 }
 
 /// The study with the drafter and the context that are asked for.
@@ -298,7 +320,7 @@ fn trust(scenario: &Scenario) -> Vec<String> {
     lines
 }
 
-fn files(
+pub(super) fn files(
     mut results: Results,
     forms: &Forms,
     planned: &Planned<'_, '_>,

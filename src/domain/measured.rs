@@ -62,3 +62,20 @@ impl Timed {
         }
     }
 }
+
+/// What stands beside a run's time per token.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Beside {
+    /// Mean gap between chunks, in seconds: several tokens each where rounds yield several.
+    pub itl: Option<f64>,
+    /// Median time to the first token, in seconds.
+    pub ttft: Option<f64>,
+    /// Clients.
+    pub clients: Option<f64>,
+    /// Requests that it completed.
+    pub completed: Option<f64>,
+    /// Requests that failed.
+    pub failed: Option<f64>,
+    /// Whether its prompts are random tokens.
+    pub is_random: bool,
+}

@@ -1,8 +1,10 @@
 //! Measurements of one's own deployment: CSV with columns by name, or what vLLM's and SGLang's benchmarks save.
 
 mod bench;
+mod beside;
 mod columns;
 
+pub use beside::{beside, preemptions};
 use csv::{ReaderBuilder, StringRecord};
 
 use crate::domain::measured::Measured;

@@ -4,6 +4,7 @@ use crate::domain::calibration::Calibration;
 use crate::domain::engine::{Additive, Engine, ExpectedError};
 use crate::report::engine::{Figure, constants, efficiencies};
 use crate::report::number::shortest;
+use crate::report::toml::key;
 
 /// How a file begins that a calibration wrote.
 const HEAD: &str = "# Written by `specplan calibrate`: it holds for the deployment under [calibration]. Price with it:";
@@ -20,7 +21,7 @@ pub fn text(engine: &Engine) -> Option<String> {
     let additive = engine.additive()?;
     let mut parts = vec![head(engine, additive), section("constants", &constants(additive))];
     parts.extend(additive.families.iter().map(|(name, of)| {
-        let tested = format!("[family.{}]\ntested = {}\n", quoted_key(name), of.tested);
+        let tested = format!("[family.{}]\ntested = {}\n", key(name), of.tested);
         tested + &lines(&efficiencies(of))
     }));
     if !additive.errors.is_empty() {
@@ -103,9 +104,4 @@ fn calibration(of: &Calibration) -> String {
 /// A basic string: what TOML and JSON both read.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-fn quoted_key(key: &str) -> String {
-    let is_bare = key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) && !key.is_empty();
-    if is_bare { key.to_owned() } else { quoted(key) }
 }

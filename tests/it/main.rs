@@ -26,6 +26,7 @@ mod golden;
 mod import_hf;
 mod init;
 mod invariants;
+mod launch;
 mod model_facts;
 mod operators;
 mod plan;

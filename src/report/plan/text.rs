@@ -36,6 +36,14 @@ pub fn text(planned: &Planned<'_, '_>, style: Style) -> String {
     parts.join("\n\n")
 }
 
+/// Verdicts and the table of draft lengths, on one screen.
+#[must_use]
+pub fn short(planned: &Planned<'_, '_>, style: Style) -> String {
+    let all: Vec<Seen<'_, '_, '_>> = planned.cases().collect();
+    let told = all.iter().take(MOST_WHOLE).flat_map(|seen| [verdict(seen, style), seen.best_by_batch(style)]);
+    told.collect::<Vec<_>>().join("\n\n")
+}
+
 fn title(heading: &str, style: Style) -> String {
     match style {
         Style::Markdown => format!("### {heading}"),

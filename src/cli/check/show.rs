@@ -1,0 +1,68 @@
+//! What `check` prints and writes.
+
+use serde_json::{Value, json};
+
+use crate::cli::args::check::CheckArgs;
+use crate::cli::check::Read;
+use crate::cli::check::bench::Benched;
+use crate::cli::error::Error;
+use crate::cli::files::Results;
+use crate::cli::forms::Forms;
+use crate::cli::plan::{Decided, files};
+use crate::cli::terminal;
+use crate::report::plan::{columns, document, text};
+use crate::report::table::{self, Style};
+use crate::report::{gap, launch};
+use crate::words::Format;
+
+pub(super) fn show(
+    args: &CheckArgs,
+    read: &Read,
+    forms: &Forms,
+    benched: Option<&Benched>,
+    decided: Decided<'_, '_, '_>,
+    results: Option<Results>,
+) -> Result<(), Error> {
+    let Decided { planned, scenario, mut manifest, mut trust } = decided;
+    manifest["command"] = "check".into();
+    manifest["launch"] = Value::Object(launch::settings(&read.launch));
+    manifest["assumed"] = assumed(read, benched).into();
+    let published = match results {
+        Some(results) => Some(files(results, forms, planned, scenario, manifest.clone())?),
+        None => None,
+    };
+    trust.splice(0..0, assumed(read, benched));
+    let page = |style| {
+        let mut parts = vec![text::short(planned, style)];
+        parts.extend(benched.map(|of| gap::text(&of.gap, &of.causes, style)));
+        table::page(&scenario.title, &parts.join("\n\n"), &trust, style)
+    };
+    let style = if terminal::color_stdout(args.color) { Style::Ansi } else { Style::Plain };
+    match args.output.format {
+        Format::Text => terminal::print(page(style).as_bytes())?,
+        Format::Md => terminal::print(page(Style::Markdown).as_bytes())?,
+        Format::Csv => terminal::print(&columns::csv(planned).map_err(|error| Error::Internal(error.to_string()))?)?,
+        Format::Json => {
+            let plan: Value = serde_json::from_slice(&document::document(planned, &manifest))
+                .map_err(|error| Error::Internal(error.to_string()))?;
+            let gap = benched.map(|of| gap::document(&of.gap, &of.causes));
+            let whole = json!({ "launch": launch::settings(&read.launch), "assumed": assumed(read, benched), "gap": gap, "plan": plan });
+            terminal::print(format!("{whole:#}\n").as_bytes())?;
+        }
+    }
+    if let Some(published) = published.filter(|_| !args.quiet) {
+        published.tell();
+    }
+    Ok(())
+}
+
+/// What was assumed, and what of the command nobody here knows.
+fn assumed(read: &Read, benched: Option<&Benched>) -> Vec<String> {
+    let mut lines: Vec<String> = read.assumed.iter().map(|line| format!("assumed: {line}")).collect();
+    lines.extend(read.launch.notes.iter().map(|note| format!("command: {note}")));
+    if !read.launch.unknown.is_empty() {
+        lines.push(format!("flags that are not known here: {}", read.launch.unknown.join(", ")));
+    }
+    lines.extend(benched.map(|of| of.told.clone()));
+    lines
+}

@@ -1,0 +1,356 @@
+//! Launch commands of servers, as people paste them, into what they set.
+
+mod called;
+mod command;
+mod flags;
+mod llama_cpp;
+mod names;
+mod options;
+mod sglang;
+mod shell;
+mod tensorrt;
+mod variables;
+mod vllm;
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+pub use called::{accelerators, checkpoint};
+pub use names::Drafting;
+
+use crate::import::launch::command::{Command, command};
+use crate::import::launch::flags::{Flags, Known, flags, of_file};
+use crate::import::launch::options::{lines, options, yaml};
+use crate::words::{CaptureUnit, Server};
+
+/// What a command sets; nothing is filled in from defaults or checkpoints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The target, as it is named.
+    pub target: Option<String>,
+    /// Its number format, by a flag or by its name.
+    pub target_quantization: Option<String>,
+    /// Devices that matrices are sliced over.
+    pub tensor_parallel: Option<u64>,
+    /// Stages.
+    pub pipeline_parallel: Option<u64>,
+    /// Devices that experts are spread over.
+    pub expert_parallel: Option<u64>,
+    /// Groups that hold the model, or attend, apart.
+    pub data_parallel: Option<u64>,
+    /// What drafts.
+    pub drafting: Drafting,
+    /// The drafter, as it is named.
+    pub drafter: Option<String>,
+    /// Draft tokens without the bonus; of a tree its depth.
+    pub k: Option<u64>,
+    /// Children of a tree's nodes, at most.
+    pub tree_topk: Option<u64>,
+    /// Nodes of a tree, the root among them.
+    pub tree_nodes: Option<u64>,
+    /// Share of the memory that weights and KV cache may take.
+    pub gpu_memory_utilization: Option<f64>,
+    /// Sequences that run together, at most.
+    pub max_num_seqs: Option<u64>,
+    /// Tokens of a step, at most.
+    pub max_num_batched_tokens: Option<u64>,
+    /// Tokens of a sequence, at most.
+    pub max_model_len: Option<u64>,
+    /// The number format of the KV cache.
+    pub kv_dtype: Option<String>,
+    /// Devices that the drafter is sliced over.
+    pub draft_tensor_parallel: Option<u64>,
+    /// From so many sequences on nothing is drafted.
+    pub disable_by_batch_size: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            target: None,
+            target_quantization: None,
+            tensor_parallel: None,
+            pipeline_parallel: None,
+            expert_parallel: None,
+            data_parallel: None,
+            drafting: Drafting::Nothing,
+            drafter: None,
+            k: None,
+            tree_topk: None,
+            tree_nodes: None,
+            gpu_memory_utilization: None,
+            max_num_seqs: None,
+            max_num_batched_tokens: None,
+            max_model_len: None,
+            kv_dtype: None,
+            draft_tensor_parallel: None,
+            disable_by_batch_size: None,
+        }
+    }
+}
+
+/// Sizes that graphs are captured for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Captures {
+    /// What they count.
+    pub unit: CaptureUnit,
+    /// Each size, where they are listed.
+    pub sizes: Vec<u64>,
+    /// The largest.
+    pub largest: Option<u64>,
+}
+
+/// What else a command sets that tells of time or memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Further {
+    /// The number format of weights and activations.
+    pub dtype: Option<String>,
+    /// Whether no graphs are captured.
+    pub is_eager: bool,
+    /// Which graphs are.
+    pub captures: Option<Captures>,
+    /// Tokens of a block of the KV cache.
+    pub block_tokens: Option<u64>,
+    /// Of the memory that weights leave, the share for the KV cache: another quantity than a share of all.
+    pub free_memory_fraction: Option<f64>,
+    /// Whether attention is data parallel over the devices that share the experts.
+    pub is_attention_dp: bool,
+    /// k by batch: from, to, k.
+    pub schedule: Vec<[u64; 3]>,
+    /// The drafter's number format.
+    pub draft_quantization: Option<String>,
+    /// Tokens of a prefill chunk.
+    pub chunk_tokens: Option<u64>,
+    /// Machines.
+    pub nodes: Option<u64>,
+}
+
+/// A launch command, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// Whose command it is.
+    pub server: Server,
+    /// What it sets.
+    pub settings: Settings,
+    /// What else it sets.
+    pub further: Further,
+    /// Settings that say nothing of time or memory here, for people: name and value.
+    pub also: Vec<(String, Value)>,
+    /// Environment variables.
+    pub env: Vec<(String, String)>,
+    /// Flags that nobody here knows, with their values.
+    pub unknown: Vec<String>,
+    /// Variables and placeholders that stand for something.
+    pub open: Vec<String>,
+    /// What its author should know.
+    pub notes: Vec<String>,
+}
+
+/// Why a text is no launch command.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoLaunch {
+    /// A quote is not closed.
+    #[error("line {line}, column {column}: the {quote} that opens here is not closed")]
+    Unclosed {
+        /// The quote.
+        quote: char,
+        /// Where it stands.
+        line: usize,
+        /// Where in the line.
+        column: usize,
+    },
+    /// No server is started.
+    #[error("no command that starts a server is in it")]
+    NoServer,
+    /// A script in Python.
+    #[error("this is Python and no command: write it as the command that serves the same")]
+    Python,
+}
+
+/// What a reader of one server's flags works with.
+struct Reading<'f> {
+    flags: &'f Flags,
+    /// Options of a file.
+    options: Value,
+    launch: Launch,
+}
+
+static VLLM: LazyLock<Known> = LazyLock::new(|| Known::of(include_str!("launch/vllm.txt"), true));
+static SGLANG: LazyLock<Known> = LazyLock::new(|| Known::of(include_str!("launch/sglang.txt"), true));
+static TENSORRT: LazyLock<Known> = LazyLock::new(|| Known::of(include_str!("launch/tensorrt.txt"), false));
+static LLAMA_CPP: LazyLock<Known> = LazyLock::new(|| Known::of(include_str!("launch/llama_cpp.txt"), false));
+
+/// Reads a launch command; `extra` is the text of its file of options, where it has one.
+///
+/// # Errors
+///
+/// [`NoLaunch`].
+pub fn launch(text: &str, extra: Option<&str>) -> Result<Launch, NoLaunch> {
+    let (found, pasted) =
+        command(text).map_err(|of| NoLaunch::Unclosed { quote: of.quote, line: of.line, column: of.column })?;
+    let Some(found) = found else {
+        let is_python = ["LLM(", "import vllm", "from vllm", "import sglang", "sgl.Engine("].iter();
+        return Err(if is_python.clone().any(|part| text.contains(part)) {
+            NoLaunch::Python
+        } else {
+            NoLaunch::NoServer
+        });
+    };
+    let known = match found.server {
+        Server::Vllm => &VLLM,
+        Server::Sglang => &SGLANG,
+        Server::TensorRtLlm => &TENSORRT,
+        Server::LlamaCpp => &LLAMA_CPP,
+    };
+    let mut own = flags(&found.words, known);
+    let mut notes: Vec<String> = pasted.notes.iter().map(|note| (*note).to_owned()).collect();
+    let beside = || written(&own, &pasted.files);
+    let read = extra.map(str::to_owned).or_else(beside).map_or(Value::Null, |text| tree(&text, &mut notes));
+    if matches!(found.server, Server::Vllm | Server::Sglang) {
+        // What the command says counts more than what its file says.
+        own.all.splice(0..0, of_file(&read, known));
+    }
+    let launch = Launch {
+        server: found.server,
+        settings: Settings::default(),
+        further: Further::default(),
+        also: Vec::new(),
+        env: found.env.clone(),
+        unknown: own
+            .unknown()
+            .map(|flag| [std::slice::from_ref(&flag.written), &flag.values[..]].concat().join(" "))
+            .collect(),
+        open: opened(&found, &pasted.variables.open),
+        notes,
+    };
+    let mut reading = Reading { flags: &own, options: read, launch };
+    match found.server {
+        Server::Vllm => vllm::read(&mut reading),
+        Server::Sglang => sglang::read(&mut reading),
+        Server::TensorRtLlm => tensorrt::read(&mut reading),
+        Server::LlamaCpp => llama_cpp::read(&mut reading),
+    }
+    if found.of > 1 {
+        reading.note(format!("the text starts {} servers: the first one is read", found.of));
+    }
+    Ok(reading.launch)
+}
+
+/// A file that the same text writes and the command reads.
+fn written(flags: &Flags, files: &[(String, String)]) -> Option<String> {
+    let name = flags.text(&["config"])?;
+    let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    files.iter().rev().find(|(known, _)| base(known) == base(name)).map(|(_, text)| text.clone())
+}
+
+/// Options of a file, also where they are not quite YAML.
+fn tree(text: &str, notes: &mut Vec<String>) -> Value {
+    match yaml(text) {
+        Ok(read) => read,
+        Err(error) => {
+            notes.push(format!("the file of options is no YAML, {error}: it was read line by line"));
+            lines(text)
+        }
+    }
+}
+
+/// Variables and placeholders that the command itself holds.
+fn opened(found: &Command, variables: &[String]) -> Vec<String> {
+    let is_used = |written: &&String| found.words.iter().any(|word| word.contains(written.as_str()));
+    let mut open: Vec<String> = variables.iter().filter(is_used).cloned().collect();
+    open.extend(found.words.iter().filter(|word| is_placeholder(word)).cloned());
+    open
+}
+
+/// What stands for something: `<model>`, `YOUR_MODEL`, `/path/to/model`.
+fn is_placeholder(word: &str) -> bool {
+    let upper = word.to_uppercase();
+    (word.starts_with('<') && word.ends_with('>')) || upper.starts_with("YOUR_") || upper.starts_with("YOUR-")
+}
+
+impl Reading<'_> {
+    fn note(&mut self, note: String) {
+        if !self.launch.notes.contains(&note) {
+            self.launch.notes.push(note);
+        }
+    }
+
+    fn also(&mut self, name: &str, value: impl Into<Value>) {
+        self.launch.also.push((name.to_owned(), value.into()));
+    }
+
+    /// The value of a flag that is a whole number, which may end in k, K, m or M; else a note.
+    fn whole(&mut self, names: &[&str]) -> Option<u64> {
+        let flag = self.flags.last(names)?;
+        let text = flag.values.first()?.clone();
+        let found = whole(&text);
+        if found.is_none() && !self.launch.open.iter().any(|open| text.contains(open.as_str())) {
+            let written = flag.written.clone();
+            self.note(format!("{written} {text} is no number: not set"));
+        }
+        found
+    }
+
+    fn number(&mut self, names: &[&str]) -> Option<f64> {
+        let flag = self.flags.last(names)?;
+        let text = flag.values.first()?.clone();
+        let found = text.parse().ok().filter(|number: &f64| number.is_finite());
+        if found.is_none() && !self.launch.open.iter().any(|open| text.contains(open.as_str())) {
+            let written = flag.written.clone();
+            self.note(format!("{written} {text} is no number: not set"));
+        }
+        found
+    }
+
+    fn text(&self, names: &[&str]) -> Option<String> {
+        self.flags.text(names).map(str::to_owned)
+    }
+
+    /// A flag in JSON, whole or key by key.
+    fn json(&mut self, name: &str) -> Value {
+        let mut found = match self.flags.text(&[name]).map(options) {
+            Some(Ok(found)) => found,
+            Some(Err(error)) => {
+                self.note(format!("--{name} is no JSON, {error}: not read"));
+                Value::Null
+            }
+            None => Value::Null,
+        };
+        for (key, value) in self.flags.keys(name) {
+            if !found.is_object() {
+                found = Value::Object(serde_json::Map::new());
+            }
+            let value = options(value).unwrap_or_else(|_| Value::from(value));
+            found[key] = value;
+        }
+        found
+    }
+}
+
+/// A whole number above or at 0; `32k` is 32,000 and `32K` 32,768.
+fn whole(text: &str) -> Option<u64> {
+    let (digits, times) = match text.chars().last()? {
+        'k' => (&text[..text.len() - 1], 1000.0),
+        'K' => (&text[..text.len() - 1], 1024.0),
+        'm' => (&text[..text.len() - 1], 1e6),
+        'M' => (&text[..text.len() - 1], 1_048_576.0),
+        _ => (text, 1.0),
+    };
+    let number: f64 = digits.replace('_', "").parse().ok()?;
+    let whole = number * times;
+    (whole.is_finite() && whole >= 0.0 && whole.fract() == 0.0 && whole < 1e15).then_some(whole as u64)
+}
+
+/// A whole number under a key.
+fn under(value: &Value, keys: &[&str]) -> Option<u64> {
+    keys.iter().find_map(|key| {
+        let found = value.get(key)?;
+        found.as_u64().or_else(|| whole(found.as_str()?))
+    })
+}
+
+/// A text under a key.
+fn said(value: &Value, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| Some(value.get(key)?.as_str()?.to_owned()))
+}

@@ -1,0 +1,27 @@
+//! Words of launch commands.
+
+use super::Word;
+
+words!(
+    /// A server that decodes, as its makers write it.
+    Server {
+        /// vLLM.
+        Vllm = "vllm",
+        /// SGLang.
+        Sglang = "sglang",
+        /// TensorRT-LLM.
+        TensorRtLlm = "tensorrt-llm",
+        /// llama.cpp.
+        LlamaCpp = "llama.cpp",
+    }
+);
+
+words!(
+    /// What sizes of captured graphs count.
+    CaptureUnit {
+        /// New tokens of a step.
+        Tokens = "tokens",
+        /// Sequences.
+        Sequences = "sequences",
+    }
+);
