@@ -200,10 +200,10 @@ pub fn causes(gap: &Gap, off: &Beside, on: &Beside, around: &Around) -> Vec<Caus
     } else if let Some(largest) = around.largest_graph.filter(|largest| tokens > *largest as f64) {
         found.push(Cause::BeyondCapture { tokens, largest });
     }
-    if let (Some(limit), Some(clients)) = (around.own_limit, on.clients.filter(|clients| *clients > 0.0)) {
-        if clients > limit as f64 {
-            found.push(Cause::Capped { limit, clients });
-        }
+    if let (Some(limit), Some(clients)) = (around.own_limit, on.clients)
+        && clients > limit as f64
+    {
+        found.push(Cause::Capped { limit, clients });
     }
     let same_clients = off.clients.zip(on.clients).is_some_and(|(off, on)| (off - on).abs() < 0.5);
     if same_clients && gap.on.batch < FEWER * gap.off.batch {

@@ -2,10 +2,12 @@
 
 mod called;
 mod command;
+mod containers;
 mod flags;
 mod llama_cpp;
 mod names;
 mod options;
+mod plain;
 mod sglang;
 mod shell;
 mod tensorrt;

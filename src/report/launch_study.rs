@@ -267,9 +267,7 @@ fn sweep(launch: &Launch, means: &Means) -> Value {
     }
     all.insert("k".to_owned(), lengths.into());
     let longest = of.max_model_len.filter(|length| *length < 2 * CONTEXT).map(|length| (length / 2).max(1));
-    if let Some(context) = means.context.or(longest) {
-        all.insert("context".to_owned(), vec![context].into());
-    }
+    all.insert("context".to_owned(), vec![means.context.or(longest).unwrap_or(CONTEXT)].into());
     Value::Object(all)
 }
 

@@ -32,6 +32,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("regex_lite", &["import"]),
     ("aho_corasick", &["import"]),
     ("memchr", &["import"]),
+    ("saphyr_parser", &["import"]),
     ("plotters", &["report"]),
     ("png", &["report"]),
     ("clap", &["cli", "words", "main"]),

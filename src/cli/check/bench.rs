@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::catalog::load::Loaded;
 use crate::cli::args::check::CheckArgs;
-use crate::cli::check::Read;
+use crate::cli::check::read::Read;
 use crate::cli::error::Error;
 use crate::cli::files::read_text;
 use crate::diagnostic::{Diagnostic, visible};
@@ -110,6 +110,11 @@ fn around(args: &CheckArgs, read: &Read) -> Result<Around, Error> {
         own_limit: by_default.then_some(SGLANG_LIMIT).or(of.settings.max_num_seqs),
         preemptions: preempted,
     })
+}
+
+/// Tokens in the KV cache of a run, in the mean.
+pub(super) fn context(path: &Path, k: Option<u64>) -> Result<u64, Error> {
+    Ok(run(path, k)?.point.context.round().max(1.0) as u64)
 }
 
 /// The acceptance that a benchmark prints, as a scenario states it.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::cli::args::check::CheckArgs;
-use crate::cli::check::Read;
 use crate::cli::check::bench::Benched;
+use crate::cli::check::read::Read;
 use crate::cli::error::Error;
 use crate::cli::files::Results;
 use crate::cli::forms::Forms;
@@ -23,6 +23,9 @@ pub(super) fn show(
     decided: Decided<'_, '_, '_>,
     results: Option<Results>,
 ) -> Result<(), Error> {
+    if read.unmeasured {
+        return due(args, read, benched, &decided);
+    }
     let Decided { planned, scenario, mut manifest, mut trust } = decided;
     manifest["command"] = "check".into();
     manifest["launch"] = Value::Object(launch::settings(&read.launch));
@@ -33,8 +36,9 @@ pub(super) fn show(
     };
     trust.splice(0..0, assumed(read, benched));
     let page = |style| {
-        let mut parts = vec![text::short(planned, style)];
-        parts.extend(benched.map(|of| gap::text(&of.gap, &of.causes, style)));
+        let mut parts: Vec<String> = benched.iter().map(|of| gap::text(&of.gap, &of.causes, style)).collect();
+        let k = read.launch.settings.k;
+        parts.push(text::short(planned, k, style));
         table::page(&scenario.title, &parts.join("\n\n"), &trust, style)
     };
     let style = if terminal::color_stdout(args.color) { Style::Ansi } else { Style::Plain };
@@ -54,6 +58,34 @@ pub(super) fn show(
         published.tell();
     }
     Ok(())
+}
+
+/// What has to be accepted, where nobody knows what is: nothing that depends on it is shown or written.
+fn due(args: &CheckArgs, read: &Read, benched: Option<&Benched>, decided: &Decided<'_, '_, '_>) -> Result<(), Error> {
+    let k = read.launch.settings.k;
+    let of_acceptance = |line: &String| line.starts_with("drafter ") || line.starts_with("intervals ");
+    let trust = decided.trust.iter().filter(|line| !of_acceptance(line)).cloned();
+    let trust: Vec<String> = assumed(read, benched).into_iter().chain(trust).collect();
+    let page =
+        |style| table::page(&decided.scenario.title, &text::unmeasured(decided.planned, k, style), &trust, style);
+    match args.output.format {
+        Format::Text => terminal::print(page(Style::Plain).as_bytes()),
+        Format::Md => terminal::print(page(Style::Markdown).as_bytes()),
+        Format::Csv => Err(Error::CannotRun(
+            "nothing is known of what these drafts are accepted: a table needs --metrics, --tokens-per-pass or --alpha"
+                .to_owned(),
+        )),
+        Format::Json => {
+            let cases: Vec<Value> = decided.planned.cases().map(|seen| seen.due_document(k)).collect();
+            let whole = json!({
+                "answer": "measure first",
+                "launch": launch::settings(&read.launch),
+                "assumed": trust,
+                "due": cases,
+            });
+            terminal::print(format!("{whole:#}\n").as_bytes())
+        }
+    }
 }
 
 /// What was assumed, and what of the command nobody here knows.

@@ -1,5 +1,6 @@
 //! Which of a script's commands starts a server, and with what.
 
+use crate::import::launch::containers;
 use crate::import::launch::shell::{Line, Pasted, Unclosed, pasted};
 use crate::import::launch::variables::assignment;
 use crate::words::Server;
@@ -21,9 +22,19 @@ const DEEPEST: usize = 3;
 
 /// The first command that starts a server; with what its text says beside.
 pub(super) fn command(text: &str) -> Result<(Option<Command>, Pasted), Unclosed> {
-    let mut pasted = pasted(text)?;
-    let found = within(&mut pasted, DEEPEST)?;
-    Ok((found, pasted))
+    let read = pasted(text);
+    if let Ok(mut pasted) = read.clone()
+        && let Some(found) = within(&mut pasted, DEEPEST)?
+    {
+        return Ok((Some(found), pasted));
+    }
+    if let Some(words) = containers::words(text) {
+        let mut pasted = Pasted { lines: vec![Line { words, redirections: Vec::new() }], ..Pasted::default() };
+        if let Some(found) = within(&mut pasted, DEEPEST)? {
+            return Ok((Some(found), pasted));
+        }
+    }
+    Ok((None, read?))
 }
 
 fn within(pasted: &mut Pasted, depth: usize) -> Result<Option<Command>, Unclosed> {

@@ -124,10 +124,22 @@ pub(super) fn lines(text: &str) -> Value {
             path.push((indent, key.to_owned()));
             continue;
         }
-        let value = options(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-        put(&mut root, &path, key, value);
+        if value.starts_with('{') && options(value).is_err() {
+            // A table that goes on below.
+            path.push((indent, key.to_owned()));
+            for (key, value) in value.trim_start_matches('{').split(',').filter_map(|pair| pair.split_once(':')) {
+                let key = key.trim_matches(|found: char| matches!(found, '"' | '\'' | ' '));
+                put(&mut root, &path, key, loose(value));
+            }
+            continue;
+        }
+        put(&mut root, &path, key, loose(value));
     }
     Value::Object(root)
+}
+
+fn loose(value: &str) -> Value {
+    options(value.trim()).unwrap_or_else(|_| Value::String(value.trim().to_owned()))
 }
 
 fn put(root: &mut Map<String, Value>, path: &[(usize, String)], key: &str, value: Value) {

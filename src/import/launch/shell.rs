@@ -3,6 +3,7 @@
 //! A page or a chat breaks lines without a backslash, adds one too many, curls quotes, or sets a flag in bold; what was meant is read,
 //! and a note says so. Variables that the text itself sets are put in, others stay as they are written.
 
+use crate::import::launch::plain::straightened;
 use crate::import::launch::variables::Variables;
 
 /// One command: words, and where its output goes.
@@ -48,22 +49,6 @@ pub(super) fn pasted(text: &str) -> Result<Pasted, Unclosed> {
     Ok(reader.found)
 }
 
-/// Quotes, dashes and blanks as a shell knows them.
-fn straightened(text: &str) -> Vec<char> {
-    let mut all = Vec::with_capacity(text.len());
-    for found in text.trim_start_matches('\u{feff}').chars() {
-        match found {
-            '\u{201c}' | '\u{201d}' => all.push('"'),
-            '\u{2018}' | '\u{2019}' => all.push('\''),
-            '\u{2014}' | '\u{2013}' => all.extend(['-', '-']),
-            '\u{a0}' | '\u{2007}' | '\u{202f}' => all.push(' '),
-            '\r' | '\u{200b}' | '\u{2060}' => {}
-            found => all.push(found),
-        }
-    }
-    all
-}
-
 struct Reader {
     chars: Vec<char>,
     at: usize,
@@ -103,6 +88,12 @@ impl Reader {
                 found if found.is_whitespace() => self.at += 1,
                 '`' if self.is_at_start() && self.ahead(1) == Some('`') => self.fence(),
                 '#' => self.skip_line(),
+                // Other shells break lines so.
+                '^' | '`' if self.ahead(1) == Some('\n') => self.at += 2,
+                '`' => {
+                    self.at += 1;
+                    self.note(MARKED);
+                }
                 '$' | '>' | '%' if self.is_prompt() => {
                     self.at += 1;
                     self.note(MARKED);
@@ -255,6 +246,8 @@ impl Reader {
         let mut word = String::new();
         while let Some(next) = self.peek() {
             match next {
+                '{' if (word.is_empty() || word.ends_with('=')) && self.is_bare_json() => self.braces(&mut word)?,
+                '`' => break,
                 '\'' => self.single(&mut word)?,
                 '"' => self.double(&mut word)?,
                 '$' => self.variable(&mut word),
@@ -306,6 +299,33 @@ impl Reader {
         let line = before.iter().filter(|found| **found == '\n').count() + 1;
         let column = before.iter().rev().take_while(|found| **found != '\n').count() + 1;
         Unclosed { quote, line, column }
+    }
+
+    /// JSON that nobody put quotes around.
+    fn is_bare_json(&self) -> bool {
+        let first = self.chars[self.at + 1..].iter().find(|found| !found.is_whitespace());
+        first.is_some_and(|first| matches!(first, '"' | '\''))
+    }
+
+    /// As it stands, to the brace that closes it.
+    fn braces(&mut self, word: &mut String) -> Result<(), Unclosed> {
+        let from = self.at;
+        let (mut depth, mut quote) = (0_usize, None);
+        while let Some(found) = self.peek() {
+            match (quote, found) {
+                (Some(open), _) if open == found => quote = None,
+                (Some(_), _) => {}
+                (None, '"' | '\'') => quote = Some(found),
+                (None, '{' | '[') => depth += 1,
+                (None, '}' | ']') => depth = depth.saturating_sub(1),
+                (None, _) => {}
+            }
+            self.keep(found, word);
+            if depth == 0 && quote.is_none() {
+                return Ok(());
+            }
+        }
+        Err(self.unclosed(from, '{'))
     }
 
     fn single(&mut self, word: &mut String) -> Result<(), Unclosed> {

@@ -36,11 +36,25 @@ pub fn text(planned: &Planned<'_, '_>, style: Style) -> String {
     parts.join("\n\n")
 }
 
-/// Verdicts and the table of draft lengths, on one screen.
+/// Verdicts and the table of draft lengths, on one screen; before them what the draft length that is run already comes to.
 #[must_use]
-pub fn short(planned: &Planned<'_, '_>, style: Style) -> String {
-    let all: Vec<Seen<'_, '_, '_>> = planned.cases().collect();
-    let told = all.iter().take(MOST_WHOLE).flat_map(|seen| [verdict(seen, style), seen.best_by_batch(style)]);
+pub fn short(planned: &Planned<'_, '_>, own: Option<u64>, style: Style) -> String {
+    let all: Vec<Seen<'_, '_, '_>> = planned.cases().take(MOST_WHOLE).collect();
+    let mut parts = Vec::new();
+    for seen in &all {
+        let lines = own.map_or_else(Vec::new, |k| seen.own(k));
+        if let (Some(k), false) = (own, lines.is_empty()) {
+            parts.push(listed(&format!("As launched, k = {k}"), &lines, style));
+        }
+        parts.extend([verdict(seen, style), seen.best_by_batch(style)]);
+    }
+    parts.join("\n\n")
+}
+
+/// What has to be accepted, where nobody knows what is.
+#[must_use]
+pub fn unmeasured(planned: &Planned<'_, '_>, own: Option<u64>, style: Style) -> String {
+    let told = planned.cases().take(MOST_WHOLE).map(|seen| listed(&seen.heading(), &seen.due(own), style));
     told.collect::<Vec<_>>().join("\n\n")
 }
 
@@ -53,7 +67,10 @@ fn title(heading: &str, style: Style) -> String {
 
 /// A verdict as a short list.
 fn verdict(seen: &Seen<'_, '_, '_>, style: Style) -> String {
-    let lines = seen.lines();
+    listed(&seen.heading(), &seen.lines(), style)
+}
+
+fn listed(heading: &str, lines: &[Line], style: Style) -> String {
     let width = lines.iter().map(|line| line.about.len()).max().unwrap_or(0);
     let told = |line: &Line| match style {
         Style::Markdown if line.about == "answer" => format!("**{}**", line.says),
@@ -61,11 +78,11 @@ fn verdict(seen: &Seen<'_, '_, '_>, style: Style) -> String {
         _ if line.about == "answer" => format!("  {}", line.says),
         _ => format!("    {:width$}  {}", line.about, wrapped(&line.says, width + 6)),
     };
-    let mut all = vec![title(&seen.heading(), style)];
+    let mut all = vec![title(heading, style)];
     if style == Style::Markdown {
         all.push(String::new());
     }
-    for line in &lines {
+    for line in lines {
         all.push(told(line));
         if style == Style::Markdown && line.about == "answer" {
             all.push(String::new());
