@@ -309,6 +309,21 @@ impl Reading<'_> {
         self.flags.text(names).map(str::to_owned)
     }
 
+    /// Number formats, where Python's servers take them.
+    fn formats(&mut self) {
+        let name = self.launch.settings.target.clone();
+        let flag = self.text(&["quantization"]);
+        self.launch.settings.target_quantization = match &flag {
+            Some(flag) => names::of_flag(flag, name.as_deref()),
+            None => name.as_deref().and_then(names::quantization),
+        };
+        if let Some(flag) = flag {
+            self.also("quantization_flag", flag);
+        }
+        self.launch.settings.kv_dtype = self.text(&["kv-cache-dtype"]);
+        self.launch.further.dtype = self.text(&["dtype"]);
+    }
+
     /// A flag in JSON, whole or key by key.
     fn json(&mut self, name: &str) -> Value {
         let mut found = match self.flags.text(&[name]).map(options) {

@@ -4,52 +4,49 @@ use serde_json::{Value, json};
 
 use crate::evidence::gap::{Cause, Gap};
 use crate::report::number::{shortest, times};
+use crate::report::plan::text::listed;
+use crate::report::plan::words::Line;
 use crate::report::table::Style;
 use crate::units::Seconds;
 
 /// What people read of a gap.
 #[must_use]
 pub fn text(gap: &Gap, causes: &[Cause], style: Style) -> String {
-    let lines = lines(gap, causes);
-    let lead = if style == Style::Markdown { "- " } else { "  " };
-    let head =
-        if style == Style::Markdown { "### Measured against predicted\n\n" } else { "Measured against predicted\n" };
-    head.to_owned() + &lines.iter().map(|line| format!("{lead}{line}")).collect::<Vec<_>>().join("\n")
+    listed("Measured against predicted", &lines(gap, causes), style)
 }
 
-/// The same, line by line.
-#[must_use]
-pub fn lines(gap: &Gap, causes: &[Cause]) -> Vec<String> {
+fn lines(gap: &Gap, causes: &[Cause]) -> Vec<Line> {
+    let line = |about: &'static str, says: String| Line { about, says };
     let steps = |steps: f64| shortest((steps * 100.0).round() / 100.0);
     let seconds = |seconds: f64| Seconds::new(seconds).to_string();
     let batch = |batch: f64| shortest((batch * 10.0).round() / 10.0);
-    let mut all = vec![
-        format!(
-            "gain           {} measured by time per token, {} predicted with its {} tokens per pass at k = {}",
-            times(gap.measured()),
-            times(gap.priced()),
-            steps(gap.tokens),
-            gap.k
-        ),
-        format!(
-            "plain step     {} measured at batch {}, {} predicted",
-            seconds(gap.off.measured),
-            batch(gap.off.batch),
-            seconds(gap.off.priced)
-        ),
-        format!(
-            "round          {} measured at batch {}, {} predicted: {} plain steps, not {}",
-            seconds(gap.on.measured),
-            batch(gap.on.batch),
-            seconds(gap.on.priced),
-            steps(gap.cost()),
-            steps(gap.priced_cost())
-        ),
-        format!("not explained  {}", rest(gap)),
-    ];
-    all.extend(causes.iter().map(|cause| format!("likely cause   {}", told(cause))));
+    let gain = format!(
+        "{} measured by time per token, {} predicted with its {} tokens per pass at k = {}",
+        times(gap.measured()),
+        times(gap.priced()),
+        steps(gap.tokens),
+        gap.k
+    );
+    let plain = format!(
+        "{} measured at batch {}, {} predicted",
+        seconds(gap.off.measured),
+        batch(gap.off.batch),
+        seconds(gap.off.priced)
+    );
+    let round = format!(
+        "{} measured at batch {}, {} predicted: {} plain steps, not {}",
+        seconds(gap.on.measured),
+        batch(gap.on.batch),
+        seconds(gap.on.priced),
+        steps(gap.cost()),
+        steps(gap.priced_cost())
+    );
+    let mut all =
+        vec![line("gain", gain), line("plain step", plain), line("round", round), line("not explained", rest(gap))];
+    all.extend(causes.iter().map(|cause| line("likely cause", told(cause))));
     if causes.is_empty() {
-        all.push("likely cause   none looked for shows: the price is as far off as published ones are".to_owned());
+        let none = "none shows: the price is off by no more than published ones are";
+        all.push(line("likely cause", none.to_owned()));
     }
     all
 }

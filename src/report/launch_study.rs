@@ -8,6 +8,8 @@ use crate::words::{CaptureUnit, DrafterKind, Server};
 
 /// Drafts that are tried beside those of the command.
 const LENGTHS: [u64; 6] = [1, 2, 3, 4, 5, 7];
+/// Batches that are shown; those of the load come beside them.
+const BATCHES: [u64; 5] = [1, 4, 16, 64, 256];
 /// Contexts where a scenario says none.
 const CONTEXT: u64 = 2048;
 
@@ -191,6 +193,10 @@ fn limits(launch: &Launch) -> Value {
 
 /// Graphs by their tokens: sizes that count sequences have a graph for plain steps and one for verifications.
 fn captures(launch: &Launch) -> Vec<u64> {
+    if launch.further.is_eager {
+        // None at all; a single token is the least that can be stated.
+        return vec![1];
+    }
     let Some(of) = &launch.further.captures else { return Vec::new() };
     let largest = of.largest.unwrap_or(1);
     let mut sizes = of.sizes.clone();
@@ -236,8 +242,10 @@ fn drafters(launch: &Launch, means: &Means) -> Value {
         DrafterKind::Block => with(json!({ "id": id, "block": of.k })),
         DrafterKind::Mtp => with(json!({ "id": id })),
         DrafterKind::Medusa => with(json!({ "id": id, "heads": if id.is_some() { None } else { of.k } })),
-        // Its window is not what a launch line says.
-        DrafterKind::Lookahead => json!({ "window": of.k.unwrap_or(5), "ngram": of.k.unwrap_or(5).max(2) }),
+        DrafterKind::Lookahead => {
+            let said = |name: &str| launch.also.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+            with(json!({ "window": said("max_window_size"), "ngram": said("max_ngram_size") }))
+        }
         _ => json!({}),
     };
     let mut drafter = Map::new();
@@ -265,6 +273,10 @@ fn sweep(launch: &Launch, means: &Means) -> Value {
     if is_tree {
         lengths = of.k.into_iter().collect();
     }
+    let most = of.max_num_seqs.unwrap_or(u64::MAX);
+    let mut batches: Vec<u64> = BATCHES.into_iter().filter(|batch| *batch < most).collect();
+    batches.extend(of.max_num_seqs.filter(|most| *most <= BATCHES[BATCHES.len() - 1]));
+    all.insert("batch".to_owned(), batches.into());
     all.insert("k".to_owned(), lengths.into());
     let longest = of.max_model_len.filter(|length| *length < 2 * CONTEXT).map(|length| (length / 2).max(1));
     all.insert("context".to_owned(), vec![means.context.or(longest).unwrap_or(CONTEXT)].into());

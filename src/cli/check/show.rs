@@ -36,9 +36,8 @@ pub(super) fn show(
     };
     trust.splice(0..0, assumed(read, benched));
     let page = |style| {
-        let mut parts: Vec<String> = benched.iter().map(|of| gap::text(&of.gap, &of.causes, style)).collect();
-        let k = read.launch.settings.k;
-        parts.push(text::short(planned, k, style));
+        let mut parts = vec![text::short(planned, read.launch.settings.k, style)];
+        parts.extend(benched.map(|of| gap::text(&of.gap, &of.causes, style)));
         table::page(&scenario.title, &parts.join("\n\n"), &trust, style)
     };
     let style = if terminal::color_stdout(args.color) { Style::Ansi } else { Style::Plain };

@@ -9,7 +9,7 @@ pub(super) fn read(reading: &mut Reading<'_>) {
     reading.launch.settings.target = reading.text(&["model-path"]).or(positional);
     parallel(reading);
     limits(reading);
-    formats(reading);
+    reading.formats();
     captures(reading);
     drafts(reading);
 }
@@ -40,20 +40,6 @@ fn limits(reading: &mut Reading<'_>) {
     if let Some(tokens) = reading.whole(&["max-total-tokens"]) {
         reading.also("max_total_tokens", tokens);
     }
-}
-
-fn formats(reading: &mut Reading<'_>) {
-    let name = reading.launch.settings.target.clone();
-    let flag = reading.text(&["quantization"]);
-    reading.launch.settings.target_quantization = match &flag {
-        Some(flag) => of_flag(flag, name.as_deref()),
-        None => name.as_deref().and_then(quantization),
-    };
-    if let Some(flag) = flag {
-        reading.also("quantization_flag", flag);
-    }
-    reading.launch.settings.kv_dtype = reading.text(&["kv-cache-dtype"]);
-    reading.launch.further.dtype = reading.text(&["dtype"]);
 }
 
 fn captures(reading: &mut Reading<'_>) {

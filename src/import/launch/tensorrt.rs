@@ -78,6 +78,11 @@ fn drafts(reading: &mut Reading<'_>, options: &Value) {
     if !decoding.is_empty() {
         reading.also("method", decoding);
     }
+    for key in ["max_window_size", "max_ngram_size", "max_matching_ngram_size"] {
+        if let Some(size) = under(config, &[key]) {
+            reading.also(key, size);
+        }
+    }
     if config.get("max_batch_size").is_some() {
         reading.note("max_batch_size inside speculative_config is none of its keys: not taken as a limit".to_owned());
     }

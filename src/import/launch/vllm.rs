@@ -65,7 +65,7 @@ pub(super) fn read(reading: &mut Reading<'_>) {
     reading.launch.settings.target = reading.text(&["model"]).or(positional);
     parallel(reading);
     limits(reading);
-    formats(reading);
+    reading.formats();
     captures(reading);
     drafts(reading);
 }
@@ -90,20 +90,6 @@ fn limits(reading: &mut Reading<'_>) {
     settings.gpu_memory_utilization = utilization;
     (settings.max_num_seqs, settings.max_num_batched_tokens, settings.max_model_len) = (seqs, tokens, length);
     reading.launch.further.block_tokens = reading.whole(&["block-size"]);
-}
-
-fn formats(reading: &mut Reading<'_>) {
-    let name = reading.launch.settings.target.clone();
-    let flag = reading.text(&["quantization"]);
-    reading.launch.settings.target_quantization = match &flag {
-        Some(flag) => of_flag(flag, name.as_deref()),
-        None => name.as_deref().and_then(quantization),
-    };
-    if let Some(flag) = flag {
-        reading.also("quantization_flag", flag);
-    }
-    reading.launch.settings.kv_dtype = reading.text(&["kv-cache-dtype"]);
-    reading.launch.further.dtype = reading.text(&["dtype"]);
 }
 
 fn captures(reading: &mut Reading<'_>) {

@@ -70,7 +70,8 @@ fn verdict(seen: &Seen<'_, '_, '_>, style: Style) -> String {
     listed(&seen.heading(), &seen.lines(), style)
 }
 
-fn listed(heading: &str, lines: &[Line], style: Style) -> String {
+/// A heading with lines below it, each with what it is about.
+pub(in crate::report) fn listed(heading: &str, lines: &[Line], style: Style) -> String {
     let width = lines.iter().map(|line| line.about.len()).max().unwrap_or(0);
     let told = |line: &Line| match style {
         Style::Markdown if line.about == "answer" => format!("**{}**", line.says),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use toml::de::{DeTable, DeValue};
 
 use crate::program::{folder, run, run_well};
 
@@ -175,4 +176,48 @@ fn causes_are_named_where_they_show() {
     assert!(shown.contains("\"preemption\""), "{shown}");
     let swapped = run(here, &["check", "--launch", COMMAND, "--gpu", "H100", "--bench", "on.json", "off.json"]);
     assert!(swapped.code == 2 && swapped.stderr.contains("the first one speculates"), "{}", swapped.stderr);
+}
+
+/// Every published command is printed as TOML that says what the JSON does.
+#[test]
+fn toml_and_json_say_the_same() {
+    let folder = folder();
+    for row in super::published() {
+        let command = row["launch"].as_str().unwrap();
+        let text = check(folder.path(), command, &["--gpu", "H100 x8", "--print-scenario"]);
+        let printed = check(folder.path(), command, &["--gpu", "H100 x8", "--print-scenario", "--format", "json"]);
+        let mut json: Value = serde_json::from_str(&printed).unwrap();
+        let read = DeTable::parse(&text).unwrap().into_inner();
+        let entries = json.as_object_mut().unwrap();
+        ["unresolved", "unknown_flags", "notes", "assumed"].iter().for_each(|key| {
+            entries.remove(*key).unwrap();
+        });
+        assert_eq!(without_nulls(&json), as_json(&DeValue::Table(read)), "{}", row["id"]);
+    }
+}
+
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(entries) => {
+            let kept = entries.iter().filter(|(_, value)| !value.is_null());
+            kept.map(|(key, value)| (key.clone(), without_nulls(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        value => value.clone(),
+    }
+}
+
+fn as_json(value: &DeValue<'_>) -> Value {
+    let number = |text: &str| serde_json::from_str(text).unwrap();
+    match value {
+        DeValue::Table(entries) => {
+            entries.iter().map(|(key, value)| (key.get_ref().to_string(), as_json(value.get_ref()))).collect()
+        }
+        DeValue::Array(items) => items.iter().map(|item| as_json(item.get_ref())).collect(),
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Integer(digits) => number(digits.as_str()),
+        DeValue::Float(digits) => number(digits.as_str()),
+        DeValue::Boolean(flag) => (*flag).into(),
+        DeValue::Datetime(time) => time.to_string().into(),
+    }
 }
