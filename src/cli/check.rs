@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::catalog::load::{Loaded, Request, load_text};
 use crate::cli::args::check::CheckArgs;
-use crate::cli::args::plan::PlanArgs;
+use crate::cli::args::plan::{Load, PlanArgs};
 use crate::cli::args::{CommonArgs, OutputArgs};
 use crate::cli::check::bench::Benched;
 use crate::cli::check::read::{Read, resolved};
@@ -24,6 +24,7 @@ use crate::cli::terminal;
 use crate::diagnostic::{Diagnostic, Place, Source, render, visible};
 use crate::domain::scenario::Scenario;
 use crate::import::launch::{Drafting, Launch, NoLaunch, launch};
+use crate::import::points::served;
 use crate::report::launch_study::{label, study};
 use crate::report::toml;
 use crate::words::Format;
@@ -37,16 +38,21 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
     if let (None, [_, on]) = (args.context, args.bench.as_slice()) {
         read.means.context = Some(bench::context(on, read.launch.settings.k)?);
     }
+    read.means.is_counted = read.is_counted(args);
     let root = study(&read.launch, &read.means);
     if args.print_scenario {
         return print_scenario(args, &read, root);
     }
     if !read.missing.is_empty() {
+        // They often say what is missing.
+        read.launch.notes.iter().for_each(|note| terminal::note(&visible(note)));
         return Err(unresolved(&read));
     }
     if read.launch.settings.drafting == Drafting::Nothing {
         return Err(nothing_drafts(&name, &text));
     }
+    of_this_model(args, &read)?;
+    read.own_limit();
     let changes = plan_args(args, &read).common.changes();
     let request = Request { scenario: "launch", changes: &changes, seed: args.seed, published: true };
     let of = |read: &Read| load_text(&read.search, &toml::text(&study(&read.launch, &read.means)), &request);
@@ -62,6 +68,20 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
         read.assumed.push(format!("drafts longer than k = {k} were not measured, and are left out"));
     }
     verdict(args, &read, &loaded.map_err(Error::Input)?)
+}
+
+/// Refuses metrics of a server of another model.
+fn of_this_model(args: &CheckArgs, read: &Read) -> Result<(), Error> {
+    for path in &args.metrics {
+        let text = read_text(path)?;
+        if let Some(other) = served(&text).filter(|named| !read.may_be_target(named)) {
+            let target = read.means.target.as_deref().unwrap_or_default();
+            let message = format!("{} is of a server of {other}, and the command serves {target}", path.display());
+            let hint = "give the metrics of this server, or the launch command of that one";
+            return Err(Error::Input(vec![Diagnostic::error("other-model", visible(&message)).hint(hint)]));
+        }
+    }
+    Ok(())
 }
 
 /// What stands for an acceptance of which nobody knows anything: nothing that depends on it is shown.
@@ -125,6 +145,12 @@ fn acceptance(args: &CheckArgs, launch: &Launch) -> Option<Value> {
         return Some(json!({ "mean_length": { "tokens": tokens, "k": launch.settings.k.unwrap_or(3) } }));
     }
     let path = |path: &Path| {
+        // A scenario looks for files beside itself, wherever it is put.
+        let path = if args.print_scenario {
+            std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+        } else {
+            path.to_owned()
+        };
         let shown = path.display().to_string();
         if path.is_absolute() || shown.contains('/') { shown } else { format!("./{shown}") }
     };
@@ -148,7 +174,15 @@ fn print_scenario(args: &CheckArgs, read: &Read, root: serde_json::Map<String, V
         document.insert("assumed".to_owned(), read.assumed.clone().into());
         return terminal::print(format!("{:#}\n", Value::Object(document)).as_bytes());
     }
-    let mut head = String::from("# Written by `specplan check`: the launch command as a scenario.\n");
+    let mut head = String::from(
+        "# Written by `specplan check`: the launch command as a scenario. Save it, then:\n# specplan plan --scenario ./FILE.toml",
+    );
+    let load = args.load.map_or_else(Vec::new, Load::named);
+    let load: Vec<String> = load.iter().map(|(name, batch)| format!("{name}={batch}")).collect();
+    head += &if load.is_empty() { " --load p50=N,p95=N\n".to_owned() } else { format!(" --load {}\n", load.join(",")) };
+    if !args.bench.is_empty() {
+        head += "# The benchmarks calibrate the answer of `check` alone: specplan calibrate makes a profile of them.\n";
+    }
     for (what, hint) in &read.missing {
         head += &format!("# {}: {}\n", visible(what), visible(hint));
     }
@@ -185,10 +219,6 @@ fn verdict(args: &CheckArgs, read: &Read, loaded: &Loaded) -> Result<(), Error> 
 
 /// What `plan` is asked for.
 fn plan_args(args: &CheckArgs, read: &Read) -> PlanArgs {
-    let k = read.launch.settings.k.unwrap_or(0);
-    let is_tree = read.launch.settings.tree_topk.is_some_and(|topk| topk > 1);
-    // What was counted at one length says little of longer ones.
-    let only_own = is_tree || read.is_counted(args);
     PlanArgs {
         common: CommonArgs {
             scenario: "launch".to_owned(),
@@ -206,7 +236,7 @@ fn plan_args(args: &CheckArgs, read: &Read) -> PlanArgs {
             _ => None,
         },
         context: args.context,
-        k_max: Some(if only_own { k } else { k.max(7) }).filter(|_| read.launch.settings.k.is_some()),
+        k_max: None,
         samples: None,
         rate: None,
         price: None,

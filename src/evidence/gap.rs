@@ -45,7 +45,7 @@ impl Gap {
             priced: sample.priced(),
             prefill: sample.prefill,
         };
-        let (plain, round) = (prices.beside(off)?, prices.beside(on)?);
+        let (plain, round) = (prices.sample(off)?, prices.sample(on)?);
         Ok(Self { tokens: round.tokens, k: on.k, width: round.width, off: half(off, &plain), on: half(on, &round) })
     }
 
@@ -135,6 +135,19 @@ pub enum Cause {
         /// Clients.
         clients: f64,
     },
+    /// Sequences wait because of a limit that the command sets, with speculation and without.
+    Limited {
+        /// The limit.
+        limit: u64,
+        /// Clients.
+        clients: f64,
+    },
+    /// The two runs differ in what they asked: clients, or the tokens of their requests.
+    Unlike,
+    /// Some requests failed.
+    Failed(f64),
+    /// Both are far faster than priced: other hardware, formats or load.
+    Faster(f64),
     /// Fewer sequences decode at once than in the plain run, for as many clients.
     Fewer {
         /// With speculation.
@@ -152,6 +165,14 @@ pub enum Cause {
     SlowPlain(f64),
 }
 
+impl Cause {
+    /// Whether it is no cause of a gap, but a figure that is easily taken for another.
+    #[must_use]
+    pub const fn is_caution(&self) -> bool {
+        matches!(self, Self::Gaps { .. } | Self::RandomPrompts | Self::Unlike | Self::Failed(_))
+    }
+}
+
 /// What is known of a server beside its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Around {
@@ -161,6 +182,10 @@ pub struct Around {
     pub is_eager: bool,
     /// Running requests that an engine sets by itself where speculation is on.
     pub own_limit: Option<u64>,
+    /// Running requests that the command allows.
+    pub limit: Option<u64>,
+    /// Whether the runs differ in the tokens of their requests.
+    pub has_other_requests: bool,
     /// Sequences that were begun again.
     pub preemptions: Option<f64>,
 }
@@ -200,14 +225,20 @@ pub fn causes(gap: &Gap, off: &Beside, on: &Beside, around: &Around) -> Vec<Caus
     } else if let Some(largest) = around.largest_graph.filter(|largest| tokens > *largest as f64) {
         found.push(Cause::BeyondCapture { tokens, largest });
     }
-    if let (Some(limit), Some(clients)) = (around.own_limit, on.clients)
-        && clients > limit as f64
-    {
-        found.push(Cause::Capped { limit, clients });
-    }
+    let waiting = |limit: Option<u64>| Some((limit?, on.clients?)).filter(|(limit, clients)| *clients > *limit as f64);
+    found.extend(waiting(around.own_limit).map(|(limit, clients)| Cause::Capped { limit, clients }));
+    found.extend(waiting(around.limit).map(|(limit, clients)| Cause::Limited { limit, clients }));
     let same_clients = off.clients.zip(on.clients).is_some_and(|(off, on)| (off - on).abs() < 0.5);
     if same_clients && gap.on.batch < FEWER * gap.off.batch {
         found.push(Cause::Fewer { on: gap.on.batch, off: gap.off.batch });
+    }
+    let differ = off.clients.zip(on.clients).is_some_and(|(off, on)| (off - on).abs() > 0.5);
+    if differ || around.has_other_requests {
+        found.push(Cause::Unlike);
+    }
+    let failed = [off.failed, on.failed].into_iter().flatten().fold(0.0, f64::max);
+    if failed > 0.0 {
+        found.push(Cause::Failed(failed));
     }
     found.extend(around.preemptions.filter(|count| *count > 0.0).map(Cause::Preempted));
     let share = gap.on.prefill / gap.on.priced;
@@ -218,6 +249,9 @@ pub fn causes(gap: &Gap, off: &Beside, on: &Beside, around: &Around) -> Vec<Caus
         found.push(Cause::Host(gap.excess()));
     }
     let plain = gap.off.measured / gap.off.priced;
+    if plain < 1.0 / (1.0 + 2.0 * (LONGER - 1.0)) {
+        found.push(Cause::Faster(1.0 / plain));
+    }
     if plain > 1.0 + 2.0 * (LONGER - 1.0) {
         found.push(Cause::SlowPlain(plain));
     }

@@ -213,6 +213,8 @@ pub fn launch(text: &str, extra: Option<&str>) -> Result<Launch, NoLaunch> {
         // What the command says counts more than what its file says.
         own.all.splice(0..0, of_file(&read, known));
     }
+    let bare = own.all.iter().filter(|flag| flag.lacks_value);
+    notes.extend(bare.map(|flag| format!("{} has no value: not set", flag.written)));
     let launch = Launch {
         server: found.server,
         settings: Settings::default(),
@@ -232,6 +234,9 @@ pub fn launch(text: &str, extra: Option<&str>) -> Result<Launch, NoLaunch> {
         Server::Sglang => sglang::read(&mut reading),
         Server::TensorRtLlm => tensorrt::read(&mut reading),
         Server::LlamaCpp => llama_cpp::read(&mut reading),
+    }
+    if reading.options.is_null() && own.is_set("config") && found.server != Server::TensorRtLlm {
+        reading.unread_options();
     }
     if found.of > 1 {
         reading.note(format!("the text starts {} servers: the first one is read", found.of));
@@ -324,13 +329,34 @@ impl Reading<'_> {
         self.launch.further.dtype = self.text(&["dtype"]);
     }
 
+    /// Options of a file that nobody gave: what drafts may stand there.
+    fn unread_options(&mut self) {
+        let named = self.text(&["config"]).unwrap_or_default();
+        if self.launch.settings.drafting == Drafting::Nothing {
+            self.launch.settings.drafting = Drafting::Unsaid;
+        }
+        self.note(format!(
+            "the options of {named} are not known, speculation may be among them: give the file with --extra"
+        ));
+    }
+
+    /// A draft length under a key: above 0, and no longer than any engine drafts; else a note.
+    fn length(&mut self, config: &Value, keys: &[&str]) -> Option<u64> {
+        let found = under(config, keys).filter(|k| (1..=LONGEST_DRAFT).contains(k));
+        let stated = keys.iter().find_map(|key| Some((*key, config.get(*key)?)));
+        if let (None, Some((key, value))) = (found, stated) {
+            self.note(format!("{key} {value} is no draft length from 1 to {LONGEST_DRAFT}: not set"));
+        }
+        found
+    }
+
     /// A flag in JSON, whole or key by key.
     fn json(&mut self, name: &str) -> Value {
         let mut found = match self.flags.text(&[name]).map(options) {
             Some(Ok(found)) => found,
             Some(Err(error)) => {
                 self.note(format!("--{name} is no JSON, {error}: not read"));
-                Value::Null
+                Value::String(String::new())
             }
             None => Value::Null,
         };
@@ -344,6 +370,9 @@ impl Reading<'_> {
         found
     }
 }
+
+/// No engine drafts more.
+const LONGEST_DRAFT: u64 = 1024;
 
 /// A whole number above or at 0; `32k` is 32,000 and `32K` 32,768.
 fn whole(text: &str) -> Option<u64> {

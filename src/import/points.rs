@@ -4,7 +4,7 @@ mod bench;
 mod beside;
 mod columns;
 
-pub use beside::{beside, preemptions};
+pub use beside::{beside, preemptions, served};
 use csv::{ReaderBuilder, StringRecord};
 
 use crate::domain::measured::Measured;

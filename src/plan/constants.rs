@@ -67,7 +67,8 @@ impl Slot<'_> {
     /// for it: cut off there, draws would lie to one side of what was fitted.
     fn set(&mut self, to: f64) {
         match self {
-            Self::Time(of) => of.value = Seconds::new(to),
+            // A law around a time that hardly anything is left of goes on below 0, and no time does.
+            Self::Time(of) => of.value = Seconds::new(to.max(0.0)),
             Self::Share(of) => {
                 if let Ok(share) = Efficiency::new(to) {
                     of.value = share;

@@ -247,13 +247,15 @@ pub fn accepted(length: &Length, factor: f64) -> f64 {
 /// # Formula
 ///
 /// ```text
-/// ln s' = ln s - (1 - f) (ln c - mean ln c),     f = min(1, deviation of misfits / deviation of ln c),     c: speedup by constants alone
+/// ln s' = ln s - (1 - f) (ln c - median ln c),     f = min(1, deviation of misfits / deviation of ln c),     c: speedup by constants alone
 /// ```
 fn held(mut drawn: Vec<Drawn>, misfit: Misfit) -> Vec<Drawn> {
-    let logs = || drawn.iter().map(|one| one.constants.ln());
-    let (mean, share) = (logs().sum::<f64>() / drawn.len().max(1) as f64, misfit.share_of(variance(logs())));
+    let mut logs: Vec<f64> = drawn.iter().map(|one| one.constants.ln()).collect();
+    let share = misfit.share_of(variance(logs.iter().copied()));
+    logs.sort_by(f64::total_cmp);
+    let middle = quantile(&logs, 0.5);
     for one in &mut drawn {
-        let times = ((share - 1.0) * (one.constants.ln() - mean)).exp();
+        let times = ((share - 1.0) * (one.constants.ln() - middle)).exp();
         for speedup in [&mut one.constants, &mut one.speedup, &mut one.best.speedup] {
             *speedup *= times;
         }

@@ -43,11 +43,13 @@ fn lines(gap: &Gap, causes: &[Cause]) -> Vec<Line> {
     );
     let mut all =
         vec![line("gain", gain), line("plain step", plain), line("round", round), line("not explained", rest(gap))];
+    let (cautions, causes): (Vec<&Cause>, Vec<&Cause>) = causes.iter().partition(|cause| cause.is_caution());
     all.extend(causes.iter().map(|cause| line("likely cause", told(cause))));
     if causes.is_empty() {
         let none = "none shows: the price is off by no more than published ones are";
         all.push(line("likely cause", none.to_owned()));
     }
+    all.extend(cautions.iter().map(|cause| line("beware", told(cause))));
     all
 }
 
@@ -72,13 +74,22 @@ fn told(cause: &Cause) -> String {
             times(by_tokens)
         ),
         Cause::BeyondCapture { tokens, largest } => format!(
-            "a round verifies {} tokens together, and the largest captured graph has {largest}: it runs outside graphs; capture at least max_num_seqs x (k + 1)",
+            "a round verifies {} tokens together, and the largest captured graph has {largest}: it runs outside graphs; capture as many as run together, times k + 1 where tokens are counted",
             whole(tokens)
         ),
         Cause::Eager => "graphs are switched off: each layer of each draft pass is launched by the host".to_owned(),
         Cause::Capped { limit, clients } => format!(
             "with speculation the engine runs {limit} requests at once unless told otherwise, and {} clients asked: the rest waits; give --max-running-requests",
             whole(clients)
+        ),
+        Cause::Limited { limit, clients } => {
+            format!("the command lets {limit} requests run at once, and {} clients asked: the rest waits in both runs", whole(clients))
+        }
+        Cause::Unlike => "the two runs differ in clients or in the lengths of their requests: their gain is not that of speculation alone".to_owned(),
+        Cause::Failed(count) => format!("{} requests failed", whole(count)),
+        Cause::Faster(times_as_fast) => format!(
+            "plain steps are {} times as fast as priced: other hardware, number formats or load than the command says",
+            shortest((times_as_fast * 10.0).round() / 10.0)
         ),
         Cause::Fewer { on, off } => format!(
             "{} sequences decode at once with speculation and {} without, for as many clients: memory or a limit makes them wait",
@@ -111,7 +122,7 @@ pub fn document(gap: &Gap, causes: &[Cause]) -> Value {
         "excess_s": gap.excess(),
         "off": half(&gap.off),
         "on": half(&gap.on),
-        "causes": causes.iter().map(|cause| json!({ "cause": word(cause), "says": told(cause) })).collect::<Vec<_>>(),
+        "causes": causes.iter().map(|cause| json!({ "cause": word(cause), "is_caution": cause.is_caution(), "says": told(cause) })).collect::<Vec<_>>(),
     })
 }
 
@@ -124,6 +135,10 @@ const fn word(cause: &Cause) -> &'static str {
         Cause::Eager => "no-graphs",
         Cause::Capped { .. } => "capped-running-requests",
         Cause::Fewer { .. } => "fewer-running",
+        Cause::Limited { .. } => "limited-running-requests",
+        Cause::Unlike => "unlike-runs",
+        Cause::Failed(_) => "failed-requests",
+        Cause::Faster(_) => "faster-than-priced",
         Cause::Preempted(_) => "preemption",
         Cause::Prefill(_) => "prefill-share",
         Cause::Host(_) => "host-bound-rounds",

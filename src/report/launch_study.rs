@@ -32,6 +32,10 @@ pub struct Means {
     pub utilization: Option<f64>,
     /// Acceptance, as a scenario states it.
     pub acceptance: Option<Value>,
+    /// Whether acceptance was counted at the draft length of the command, and says little of longer ones.
+    pub is_counted: bool,
+    /// Sequences that the server runs at most by itself.
+    pub own_limit: Option<u64>,
     /// Tokens in the KV cache.
     pub context: Option<u64>,
     /// Names that the catalog does not know.
@@ -55,7 +59,7 @@ pub fn study(launch: &Launch, means: &Means) -> Map<String, Value> {
     put("deployment", deployment(launch));
     put("quantization", quantization(launch, means));
     put("memory", memory(launch, means));
-    put("limits", limits(launch));
+    put("limits", limits(launch, means));
     put("drafters", drafters(launch, means));
     put("sweep", sweep(launch, means));
     put("launch", origin(launch, means));
@@ -170,14 +174,14 @@ fn memory(launch: &Launch, means: &Means) -> Value {
     Value::Object(all)
 }
 
-fn limits(launch: &Launch) -> Value {
+fn limits(launch: &Launch, means: &Means) -> Value {
     let of = &launch.settings;
     let mut all = Map::new();
     // llama.cpp's context is shared by its slots.
     let slots = if launch.server == Server::LlamaCpp { of.max_num_seqs.unwrap_or(1).max(1) } else { 1 };
     let captures = captures(launch);
     for (key, value) in [
-        ("max_num_seqs", of.max_num_seqs),
+        ("max_num_seqs", of.max_num_seqs.or(means.own_limit)),
         ("max_num_batched_tokens", of.max_num_batched_tokens),
         ("max_model_len", of.max_model_len.map(|length| (length / slots).max(1))),
     ] {
@@ -273,9 +277,13 @@ fn sweep(launch: &Launch, means: &Means) -> Value {
     if is_tree {
         lengths = of.k.into_iter().collect();
     }
-    let most = of.max_num_seqs.unwrap_or(u64::MAX);
+    if let (true, Some(longest)) = (means.is_counted, of.k) {
+        lengths.retain(|k| *k <= longest);
+    }
+    let limit = of.max_num_seqs.or(means.own_limit);
+    let most = limit.unwrap_or(u64::MAX);
     let mut batches: Vec<u64> = BATCHES.into_iter().filter(|batch| *batch < most).collect();
-    batches.extend(of.max_num_seqs.filter(|most| *most <= BATCHES[BATCHES.len() - 1]));
+    batches.extend(limit.filter(|most| *most <= BATCHES[BATCHES.len() - 1]));
     all.insert("batch".to_owned(), batches.into());
     all.insert("k".to_owned(), lengths.into());
     let longest = of.max_model_len.filter(|length| *length < 2 * CONTEXT).map(|length| (length / 2).max(1));

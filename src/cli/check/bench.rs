@@ -18,10 +18,9 @@ use crate::evidence::gap::{Around, Cause, Gap, causes};
 use crate::evidence::next::Planned;
 use crate::import::points::{Asked as PointsAsked, beside, points, preemptions};
 use crate::plan::setting::Setting;
-use crate::words::Server;
 
-/// Running requests of SGLang where speculation is on and nobody says how many.
-const SGLANG_LIMIT: u64 = 48;
+/// Requests whose prompts or outputs differ by more are others.
+const UNLIKE: f64 = 1.25;
 
 /// What two benchmarks tell.
 pub(super) struct Benched {
@@ -46,7 +45,7 @@ impl Benched {
     pub(super) fn of(args: &CheckArgs, read: &Read, loaded: &Loaded) -> Result<Option<Self>, Error> {
         let [off, on] = args.bench.as_slice() else { return Ok(None) };
         let k = read.launch.settings.k;
-        let (off, on) = (run(off, k)?, run(on, k)?);
+        let (off, on) = (run(off, k, Some(read))?, run(on, k, Some(read))?);
         if off.point.k > 0 || on.point.k == 0 {
             let what = "--bench takes the run without speculation first and the one with it second";
             let which = if off.point.k > 0 { "the first one speculates" } else { "the second one does not speculate" };
@@ -57,7 +56,11 @@ impl Benched {
         };
         let prices = Prices::new(&setting).map_err(|error| Error::CannotRun(error.to_string()))?;
         let gap = Gap::of(&prices, &off.point, &on.point).map_err(|error| unusable(&error.to_string()))?;
-        let around = around(args, read)?;
+        let requests = |run: &Run| run.point.requests.map(|of| (of.prompt, of.output));
+        let has_other_requests = requests(&off).zip(requests(&on)).is_some_and(|((prompt, output), (other, own))| {
+            [prompt / other, output / own].iter().any(|ratio| !(1.0 / UNLIKE..=UNLIKE).contains(ratio))
+        });
+        let around = Around { has_other_requests, ..around(args, read)? };
         let causes = causes(&gap, &off.beside, &on.beside, &around);
         let planned = Planned { batches: vec![1], contexts: vec![1], lengths: vec![1] };
         let asked = Asked { id: "measured-here", planned, side: None };
@@ -79,10 +82,12 @@ fn unusable(reason: &str) -> Error {
 }
 
 /// The one run of a file; of several the last, as a benchmark appends them.
-fn run(path: &Path, k: Option<u64>) -> Result<Run, Error> {
+fn run(path: &Path, k: Option<u64>, of: Option<&Read>) -> Result<Run, Error> {
     let text = read_text(path)?;
     let name = path.display().to_string();
-    let asked = PointsAsked { name: &name, k, ..PointsAsked::default() };
+    let is_target = |named: &str| of.is_none_or(|read| read.may_be_target(named));
+    let only = of.map_or_else(Vec::new, |read| vec![("engine", read.launch.server.as_str().to_owned())]);
+    let asked = PointsAsked { name: &name, k, only, is_target: &is_target };
     let read = points(&text, &asked).map_err(|error| unusable(&format!("{name}: {error}")))?;
     let Some(point) = read.points.into_iter().next_back() else {
         let why = read.refused.first().map_or_else(|| "it holds no run".to_owned(), |(_, why)| why.clone());
@@ -103,18 +108,19 @@ fn around(args: &CheckArgs, read: &Read) -> Result<Around, Error> {
         let largest = captures.largest?;
         Some(if captures.unit == crate::words::CaptureUnit::Sequences { largest * width } else { largest })
     });
-    let by_default = of.server == Server::Sglang && of.settings.max_num_seqs.is_none();
     Ok(Around {
         largest_graph,
         is_eager: of.further.is_eager,
-        own_limit: by_default.then_some(SGLANG_LIMIT).or(of.settings.max_num_seqs),
+        own_limit: read.means.own_limit,
+        limit: of.settings.max_num_seqs,
+        has_other_requests: false,
         preemptions: preempted,
     })
 }
 
 /// Tokens in the KV cache of a run, in the mean.
 pub(super) fn context(path: &Path, k: Option<u64>) -> Result<u64, Error> {
-    Ok(run(path, k)?.point.context.round().max(1.0) as u64)
+    Ok(run(path, k, None)?.point.context.round().max(1.0) as u64)
 }
 
 /// The acceptance that a benchmark prints, as a scenario states it.
@@ -123,6 +129,6 @@ pub(super) fn acceptance(path: &Path, k: Option<u64>, shown: &str) -> Option<Val
     if text.contains("spec_decode_num_drafts") {
         return Some(json!({ "metrics": { "file": shown, "k": k } }));
     }
-    let run = run(path, k).ok()?;
+    let run = run(path, k, None).ok()?;
     Some(json!({ "mean_length": { "tokens": run.point.tokens_per_pass?, "k": run.point.k } }))
 }

@@ -14,6 +14,9 @@ use crate::import::launch::{Drafting, Launch};
 use crate::report::launch_study::{Means, formats};
 use crate::words::{DrafterKind, Dtype, HeadKind, Kind, Server, Word};
 
+/// Running requests of SGLang where speculation is on and nobody says how many.
+const SGLANG_LIMIT: u64 = 48;
+
 /// What a command comes to: names looked up, and what was assumed.
 pub(super) struct Read {
     pub(super) launch: Launch,
@@ -30,6 +33,28 @@ pub(super) struct Read {
 }
 
 impl Read {
+    /// What the server sets by itself where the command does not: SGLang runs 48 requests with speculation
+    /// (<https://github.com/sgl-project/sglang/pull/34290>).
+    fn limit_of_server(&self) -> Option<u64> {
+        let of = &self.launch.settings;
+        let drafts = matches!(of.drafting, Drafting::Of(..));
+        (self.launch.server == Server::Sglang && drafts && of.max_num_seqs.is_none()).then_some(SGLANG_LIMIT)
+    }
+
+    /// Whether a served name may be that of the target: one that the catalog knows as another model is not.
+    pub(super) fn may_be_target(&self, named: &str) -> bool {
+        let found = resolve::model(&self.search, named, resolve::is_target).entry;
+        found.is_none_or(|model| Some(&model.id) == self.means.target.as_ref())
+    }
+
+    /// Prices with that limit, and says so.
+    pub(super) fn own_limit(&mut self) {
+        self.means.own_limit = self.limit_of_server();
+        if let Some(limit) = self.means.own_limit {
+            self.assumed.push(format!("no more than {limit} requests run at once, with speculation or without"));
+        }
+    }
+
     /// Whether somebody counted what is accepted at the draft length of the command.
     pub(super) fn is_counted(&self, args: &CheckArgs) -> bool {
         self.means.acceptance.is_some() && args.alpha.is_none() && !self.unmeasured
@@ -99,7 +124,8 @@ fn target(args: &CheckArgs, read: &mut Read) -> Result<(), Error> {
         let (model, file) = resolve::of_config(path, &id, None)?;
         let search = std::mem::take(&mut read.search);
         read.search = search.with(Kind::Models, &id, file);
-        read.assumed.push(format!("the target's shape is that of {}", path.display()));
+        let shown = path.display();
+        read.assumed.push(format!("the target's shape is that of {shown}; for other commands: specplan import hf {shown} --name {id} --out models"));
         read.means.target = Some(id);
         read.means.weights = Some(model.formats.weights().to_string());
         read.target = Some(model);

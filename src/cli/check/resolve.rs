@@ -39,9 +39,9 @@ pub(super) fn hardware(search: &SearchPath, text: &str) -> (Found<Device>, Optio
     let best = devices.iter().max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
     let others: Vec<&str> =
         ids.iter().map(String::as_str).filter(|id| best.is_none_or(|best| best.id != *id)).take(6).collect();
-    let note = best
-        .filter(|_| !others.is_empty())
-        .map(|best| format!("--gpu {name} is taken as {}; there are {} too", best.id, others.join(", ")));
+    let too = if others.is_empty() { String::new() } else { format!("; there are {} too", others.join(", ")) };
+    let times = count.map_or_else(String::new, |count| format!("{count} x "));
+    let note = best.map(|best| format!("--gpu {text} is taken as {times}{}{too}", best.id));
     (Found { written: name, entry: best.cloned(), note }, count)
 }
 

@@ -109,6 +109,8 @@ fn is_format(word: &str) -> bool {
 /// ```
 /// use specplan::import::launch::accelerators;
 /// assert_eq!(accelerators("NVIDIA H200 x8"), ("NVIDIA H200".to_owned(), Some(8)));
+/// assert_eq!(accelerators("2 H100"), ("H100".to_owned(), Some(2)));
+/// assert_eq!(accelerators("MI300X (8)"), ("MI300X".to_owned(), Some(8)));
 /// assert_eq!(accelerators("8xH100"), ("H100".to_owned(), Some(8)));
 /// assert_eq!(accelerators("RTX PRO 6000"), ("RTX PRO 6000".to_owned(), None));
 /// ```
@@ -119,6 +121,7 @@ pub fn accelerators(text: &str) -> (String, Option<u64>) {
     let mut words: Vec<&str> = plain.split_whitespace().collect();
     let number = |digits: &str| digits.parse::<u64>().ok().filter(|number| (1..=4096).contains(number));
     let is_times = |word: &str| word.eq_ignore_ascii_case("x");
+    let has_number = |word: &str| word.contains(|found: char| found.is_ascii_digit());
     if let [first, times, rest @ ..] = words.as_slice()
         && is_times(times)
         && let Some(found) = number(first)
@@ -142,6 +145,21 @@ pub fn accelerators(text: &str) -> (String, Option<u64>) {
                 kept.extend(Some(&word[word.len() - rest..]).filter(|rest| !rest.is_empty()));
             }
             _ => kept.push(word),
+        }
+    }
+    // `8 H100`, `H100 8`: a number that is no part of a name, nor an amount of memory.
+    if count.is_none() {
+        let is_amount = |word: &str| matches!(word.to_lowercase().as_str(), "gb" | "gib" | "g" | "w" | "tb");
+        match kept.as_slice() {
+            [first, next, ..] if number(first).is_some() && !is_amount(next) => {
+                count = number(first);
+                kept.remove(0);
+            }
+            [.., name, last] if has_number(name) && number(last).is_some_and(|found| found <= 16) => {
+                count = number(last);
+                kept.pop();
+            }
+            _ => {}
         }
     }
     (kept.join(" "), count)

@@ -25,6 +25,8 @@ pub(super) struct Flag {
     pub(super) written: String,
     pub(super) values: Vec<String>,
     pub(super) is_known: bool,
+    /// Whether it needs a value and has none.
+    pub(super) lacks_value: bool,
 }
 
 /// Every flag of a command, and the words that belong to none.
@@ -119,7 +121,8 @@ pub(super) fn flags(words: &[String], known: &Known) -> Flags {
                 at += 1;
             }
         }
-        found.all.push(Flag { name, written: written.to_owned(), values, is_known: meant.is_some() });
+        let lacks_value = values.is_empty() && matches!(arity, Arity::One | Arity::Several);
+        found.all.push(Flag { name, written: written.to_owned(), values, is_known: meant.is_some(), lacks_value });
     }
     found
 }
@@ -140,7 +143,7 @@ pub(super) fn of_file(options: &Value, known: &Known) -> Vec<Flag> {
             other => vec![other.to_string()],
         };
         let name = meant.map_or(bare, |(name, _)| name.to_owned());
-        Some(Flag { name, written: key.clone(), values, is_known: meant.is_some() })
+        Some(Flag { name, written: key.clone(), values, is_known: meant.is_some(), lacks_value: false })
     };
     options.as_object().into_iter().flatten().filter_map(flag).collect()
 }

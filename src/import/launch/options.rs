@@ -1,11 +1,13 @@
 //! Options in YAML or JSON, as trees.
 
+use std::collections::HashMap;
+
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
 /// Deeper or larger texts are no options of a server.
 const DEEPEST: usize = 32;
-const MOST: usize = 20_000;
+const MOST: usize = 100_000;
 
 /// Why a text is no tree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,9 +18,6 @@ pub(super) enum NotOptions {
     /// Too deep or too large.
     #[error("more than {MOST} values or {DEEPEST} levels: these are no options of a server")]
     TooLarge,
-    /// What stands once and is used twice.
-    #[error("line {0}: an alias; write out what it stands for")]
-    Alias(usize),
 }
 
 /// Reads JSON, or YAML, whose flow style also takes JSON with single quotes or without any.
@@ -29,57 +28,84 @@ pub(super) fn options(text: &str) -> Result<Value, NotOptions> {
     yaml(text)
 }
 
-/// A list or a table that is being read.
+/// A list or a table that is being read, with its anchor.
 enum Open {
-    List(Vec<Value>),
-    Table(Map<String, Value>, Option<String>),
+    List(Vec<Value>, usize),
+    Table(Map<String, Value>, Option<String>, usize),
 }
 
 /// Reads the first document of a text in YAML.
 pub(super) fn yaml(text: &str) -> Result<Value, NotOptions> {
     let mut open: Vec<Open> = Vec::new();
+    let mut named: HashMap<usize, Value> = HashMap::new();
     let mut values = 0_usize;
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| NotOptions::Syntax {
+        let (event, _) = event.map_err(|error| NotOptions::Syntax {
             line: error.marker().line(),
             column: error.marker().col() + 1,
             reason: error.info().to_owned(),
         })?;
-        values += 1;
-        if values > MOST || open.len() > DEEPEST {
-            return Err(NotOptions::TooLarge);
-        }
-        let done = match event {
-            Event::Scalar(text, style, ..) => scalar(&text, style),
-            Event::SequenceStart(..) => {
-                open.push(Open::List(Vec::new()));
+        let (done, anchor) = match event {
+            Event::Scalar(text, style, anchor, _) => (scalar(&text, style), anchor),
+            Event::SequenceStart(anchor, _) => {
+                open.push(Open::List(Vec::new(), anchor));
                 continue;
             }
-            Event::MappingStart(..) => {
-                open.push(Open::Table(Map::new(), None));
+            Event::MappingStart(anchor, _) => {
+                open.push(Open::Table(Map::new(), None, anchor));
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some(Open::List(items)) => Value::Array(items),
-                Some(Open::Table(entries, _)) => Value::Object(entries),
-                None => Value::Null,
+                Some(Open::List(items, anchor)) => (Value::Array(items), anchor),
+                Some(Open::Table(entries, _, anchor)) => (Value::Object(entries), anchor),
+                None => (Value::Null, 0),
             },
-            Event::Alias(_) => return Err(NotOptions::Alias(span.start.line())),
+            Event::Alias(anchor) => (named.get(&anchor).cloned().unwrap_or_default(), 0),
             Event::DocumentEnd => return Ok(Value::Null),
             _ => continue,
         };
+        // What an alias stands for counts each time.
+        values += size(&done);
+        if values > MOST || open.len() > DEEPEST {
+            return Err(NotOptions::TooLarge);
+        }
+        if anchor > 0 {
+            named.insert(anchor, done.clone());
+        }
         match open.last_mut() {
             None => return Ok(done),
-            Some(Open::List(items)) => items.push(done),
-            Some(Open::Table(entries, key)) => match key.take() {
-                Some(key) => {
-                    entries.insert(key, done);
-                }
+            Some(Open::List(items, _)) => items.push(done),
+            Some(Open::Table(entries, key, _)) => match key.take() {
+                Some(key) => put_in(entries, key, done),
                 None => *key = Some(plain(&done)),
             },
         }
     }
     Ok(Value::Null)
+}
+
+/// Puts a value under its key; what stands under `<<` is merged, and own keys count more.
+fn put_in(entries: &mut Map<String, Value>, key: String, value: Value) {
+    let Value::Object(merged) = &value else {
+        entries.insert(key, value);
+        return;
+    };
+    if key == "<<" {
+        for (key, value) in merged {
+            entries.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    } else {
+        entries.insert(key, value);
+    }
+}
+
+/// Values within a value, itself among them.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(entries) => 1 + entries.values().map(size).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 /// A key as text.

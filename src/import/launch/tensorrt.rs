@@ -64,7 +64,7 @@ fn drafts(reading: &mut Reading<'_>, options: &Value) {
     let decoding = said(config, &["decoding_type"]).unwrap_or_default();
     let backend = reading.text(&["backend"]).unwrap_or_default();
     let drafting = kind(&decoding, &backend, config);
-    let depth = under(config, &["max_draft_len", "num_nextn_predict_layers"]);
+    let depth = reading.length(config, &["max_draft_len", "num_nextn_predict_layers"]);
     let drafter = said(config, &["speculative_model", "speculative_model_dir"]);
     let is_tree = config.get("use_dynamic_tree") == Some(&Value::Bool(true));
     let topk = under(config, &["dynamic_tree_max_topK", "dynamic_tree_max_topk"]).filter(|_| is_tree);

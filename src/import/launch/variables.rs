@@ -1,5 +1,8 @@
 //! Variables of a pasted script.
 
+/// Longer values are not put in.
+const LONGEST: usize = 1 << 16;
+
 /// What a script sets, and which variables it uses that it does not set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Variables {
@@ -16,7 +19,9 @@ impl Variables {
             Some("export" | "set" | "declare" | "local" | "readonly") => &words[1..],
             _ => words,
         };
-        if words.iter().all(|word| assignment(word).is_some()) {
+        // A value that doubles with each line would grow without bound.
+        let is_short = words.iter().map(String::len).sum::<usize>() <= LONGEST;
+        if is_short && words.iter().all(|word| assignment(word).is_some()) {
             let all = words.iter().filter_map(|word| assignment(word));
             self.set.extend(all.map(|(name, value)| (name.to_owned(), value.to_owned())));
         }

@@ -120,7 +120,12 @@ fn drafts(reading: &mut Reading<'_>) {
     let by_v0 = OF_V0.iter().any(|flag| reading.flags.is_set(flag));
     let by_flags = ["spec-method", "spec-model", "spec-tokens"].iter().any(|flag| reading.flags.is_set(flag));
     if !config.is_object() && !by_v0 && !by_flags {
-        return head_alone(reading);
+        if config.is_null() {
+            return head_alone(reading);
+        }
+        // There is one, and nobody can read it.
+        reading.launch.settings.drafting = Drafting::Unsaid;
+        return reading.note("the speculative configuration is no table of keys: not read".to_owned());
     }
     if by_v0 && !config.is_object() {
         reading.note("--speculative-model and --num-speculative-tokens are flags of vLLM's V0: later releases refuse them and take --speculative-config".to_owned());
@@ -133,8 +138,9 @@ fn drafts(reading: &mut Reading<'_>) {
     let target = reading.launch.settings.target.clone();
     reading.launch.settings.drafter =
         model.filter(|model| !(looks_up || is_mtp(drafting) && Some(model) == target.as_ref()));
-    let k = under(&config, &["num_speculative_tokens"]);
-    reading.launch.settings.k = k.or_else(|| reading.whole(&["spec-tokens", "num-speculative-tokens"]));
+    let k = reading.length(&config, &["num_speculative_tokens"]);
+    let flag = reading.whole(&["spec-tokens", "num-speculative-tokens"]);
+    reading.launch.settings.k = k.or(flag).filter(|k| (1..=1024).contains(k));
     let parallel = under(&config, &["draft_tensor_parallel_size"]);
     reading.launch.settings.draft_tensor_parallel =
         parallel.or_else(|| reading.whole(&["speculative-draft-tensor-parallel-size"]));

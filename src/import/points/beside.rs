@@ -36,6 +36,13 @@ fn of(value: &JsonValue<'_>) -> Beside {
     }
 }
 
+/// The model that a server's metrics are of, by the label of the first.
+#[must_use]
+pub fn served(text: &str) -> Option<&str> {
+    let rest = text.split_once("model_name=\"")?.1;
+    rest.split_once('"').map(|(name, _)| name)
+}
+
 /// How often sequences were thrown out and begun again, by what an engine counts; none where it counts no such thing.
 #[must_use]
 pub fn preemptions(text: &str) -> Option<f64> {

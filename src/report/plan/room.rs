@@ -16,6 +16,9 @@ fn limit(capacity: &Capacity) -> String {
     }
 }
 
+/// Drafts that a sequence near its longest length has no room for.
+const NEAR_LIMIT: u64 = 64;
+
 impl Seen<'_, '_, '_> {
     /// Where it pays along the batches.
     pub(super) fn gate(&self) -> Option<String> {
@@ -90,7 +93,13 @@ impl Seen<'_, '_, '_> {
                 format!("at {batch} it pays at every context up to {looked}, the longest looked at")
             }
             all => {
-                let room = if verdict.crowded_beyond { " (memory ends there)" } else { "" };
+                let limit = self.decision.setting.scenario.limits.max_model_len;
+                let room = match (verdict.crowded_beyond, limit) {
+                    (false, _) => "",
+                    // What a round writes beyond the context has to have room too.
+                    (true, Some(limit)) if last + NEAR_LIMIT >= limit => " (max_model_len ends there)",
+                    (true, _) => " (memory ends there)",
+                };
                 format!("at {batch} it pays at context {}{room}", ranges(all))
             }
         };

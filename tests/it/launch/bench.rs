@@ -153,7 +153,7 @@ fn causes_are_named_where_they_show() {
     has(COMMAND, &off, &result(12.0, 12.0, 16.0, Some(1.01)), "acceptance-about-1");
     let waits = result(7.0, 17.5, 9.0, Some(2.5)).replace("\"max_concurrency\":9.0", "\"max_concurrency\":16.0");
     has(COMMAND, &off, &waits, "fewer-running");
-    has(&COMMAND.replace("64", "8"), &off, &on, "capped-running-requests");
+    has(&COMMAND.replace("64", "8"), &off, &on, "limited-running-requests");
     has(COMMAND, &result(14.0, 14.0, 16.0, None), &on, "slow-baseline");
     std::fs::write(here.join("m.prom"), "vllm:num_preemptions_total{engine=\"0\"} 12.0\nvllm:spec_decode_num_drafts_total 10\nvllm:spec_decode_num_draft_tokens_total 30\nvllm:spec_decode_num_accepted_tokens_total 15\n").unwrap();
     let more = [
