@@ -23,7 +23,7 @@ pub use names::Drafting;
 
 use crate::import::launch::command::{Command, command};
 use crate::import::launch::flags::{Flags, Known, flags, of_file};
-use crate::import::launch::options::{lines, options, yaml};
+use crate::import::launch::options::{lines, options, pairs, yaml};
 use crate::words::{CaptureUnit, Server};
 
 /// What a command sets; nothing is filled in from defaults or checkpoints.
@@ -209,6 +209,9 @@ pub fn launch(text: &str, extra: Option<&str>) -> Result<Launch, NoLaunch> {
     let mut notes: Vec<String> = pasted.notes.iter().map(|note| (*note).to_owned()).collect();
     let beside = || written(&own, &pasted.files);
     let read = extra.map(str::to_owned).or_else(beside).map_or(Value::Null, |text| tree(&text, &mut notes));
+    if found.server == Server::LlamaCpp {
+        own.all.splice(0..0, llama_cpp::of_environment(&found.env, known));
+    }
     if matches!(found.server, Server::Vllm | Server::Sglang) {
         // What the command says counts more than what its file says.
         own.all.splice(0..0, of_file(&read, known));
@@ -273,7 +276,8 @@ fn opened(found: &Command, variables: &[String]) -> Vec<String> {
 /// What stands for something: `<model>`, `YOUR_MODEL`, `/path/to/model`.
 fn is_placeholder(word: &str) -> bool {
     let upper = word.to_uppercase();
-    (word.starts_with('<') && word.ends_with('>')) || upper.starts_with("YOUR_") || upper.starts_with("YOUR-")
+    let is_within = |open: char, close: char| word.starts_with(open) && word.ends_with(close) && !word.contains('"');
+    is_within('<', '>') || is_within('{', '}') || upper.starts_with("YOUR_") || upper.starts_with("YOUR-")
 }
 
 impl Reading<'_> {
@@ -355,8 +359,10 @@ impl Reading<'_> {
         let mut found = match self.flags.text(&[name]).map(options) {
             Some(Ok(found)) => found,
             Some(Err(error)) => {
-                self.note(format!("--{name} is no JSON, {error}: not read"));
-                Value::String(String::new())
+                let found = self.flags.text(&[name]).map_or(Value::Null, pairs);
+                let how = if found.is_object() { "read as far as it goes" } else { "not read" };
+                self.note(format!("--{name} is no JSON, {error}: {how}"));
+                if found.is_object() { found } else { Value::String(String::new()) }
             }
             None => Value::Null,
         };

@@ -7,6 +7,7 @@ use specplan::report::launch::settings;
 mod bench;
 mod page;
 
+const UNUSUAL: &str = include_str!("../fixtures/launch/unusual.jsonl");
 const PUBLISHED: &str = include_str!("../fixtures/launch/published.jsonl");
 
 fn published() -> impl Iterator<Item = Value> {
@@ -22,6 +23,22 @@ fn published_commands_set_what_they_say() {
         let found = launch(text("launch").unwrap(), text("options")).unwrap();
         assert_eq!(Some(found.server.as_str()), text("server"), "{}", row["id"]);
         let got = settings(&found);
+        for (name, due) in row["expect"].as_object().unwrap() {
+            if got[name] != *due {
+                wrong.push(format!("{} {name}: {}, not {due}", row["id"], got[name]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Scripts with arrays, sums, branches and defaults, files for containers and for Windows, remarks and flags of forks, as people published them.
+#[test]
+fn unusual_commands_set_what_they_say() {
+    let mut wrong = Vec::new();
+    for row in UNUSUAL.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let text = |key: &str| row[key].as_str();
+        let got = launch(text("launch").unwrap(), text("options")).map(|found| settings(&found)).unwrap();
         for (name, due) in row["expect"].as_object().unwrap() {
             if got[name] != *due {
                 wrong.push(format!("{} {name}: {}, not {due}", row["id"], got[name]));
@@ -243,4 +260,42 @@ fn what_is_no_launch_command_says_why() {
         assert_eq!(why(text), NoLaunch::NoServer, "{text}");
     }
     assert_eq!(why("from vllm import LLM\nllm = LLM(model=\"m\")"), NoLaunch::Python);
+}
+
+/// Values that double from line to line are not put in without end.
+#[test]
+fn variables_do_not_grow_without_bound() {
+    let mut text = "B0=xxxxxxxxxxxxxxxx\n".to_owned();
+    for at in 0..60 {
+        text += &format!("B{}=$B{at}$B{at}\n", at + 1);
+    }
+    text += &format!("vllm serve $B60 {}", "$B12 ".repeat(5000));
+    let found = launch(&text, None).unwrap();
+    assert!(found.settings.target.unwrap().len() < 1 << 17);
+    let nested = format!("A={}x{}\nvllm serve $A", "${B:-".repeat(2000), "}".repeat(2000));
+    assert!(launch(&nested, None).is_ok());
+    let sums = format!("vllm serve m --max-num-seqs $(({}1{}))", "(".repeat(3000), ")".repeat(3000));
+    assert_eq!(launch(&sums, None).unwrap().settings.max_num_seqs, None);
+}
+
+/// What is broken is read as far as it goes, and said.
+#[test]
+fn broken_configurations_are_told() {
+    let read = |config: &str| launch(&format!("vllm serve m --speculative-config '{config}'"), None).unwrap();
+    let cut = read(r#"{"method": "ngram", "num_speculative_tokens": 4"#);
+    assert_eq!(settings(&cut)["k"], 4);
+    assert!(cut.notes[0].contains("is no JSON") && cut.notes[0].contains("read as far as it goes"), "{:?}", cut.notes);
+    let word = read("eagle3");
+    assert_eq!(settings(&word)["drafter_kind"], Value::Null);
+    for k in ["0", "-3", "3.7", "99999999999999999999", "1000000", "\"three\""] {
+        let found = read(&format!("{{\"method\": \"ngram\", \"num_speculative_tokens\": {k}}}"));
+        assert_eq!(settings(&found)["k"], Value::Null, "{k}");
+        assert!(found.notes.iter().any(|note| note.contains("is no draft length")), "{k}: {:?}", found.notes);
+    }
+    let bare = launch("vllm serve m --tensor-parallel-size --max-num-seqs 4", None).unwrap();
+    assert!(bare.notes.contains(&"--tensor-parallel-size has no value: not set".to_owned()), "{:?}", bare.notes);
+    let file = launch("vllm serve m --config serve.yaml", None).unwrap();
+    assert_eq!(settings(&file)["drafter_kind"], Value::Null);
+    let anchored = "x: &spec {method: ngram, num_speculative_tokens: 4}\nspeculative-config:\n  <<: *spec\n  num_speculative_tokens: 2\n";
+    sets_with("vllm serve m --config serve.yaml", Some(anchored), &json!({ "drafter_kind": "ngram", "k": 2 }));
 }

@@ -57,7 +57,7 @@ pub struct CheckArgs {
     /// Chance that a draft is accepted given all before it were.
     #[arg(long, value_name = "A", conflicts_with = "metrics")]
     pub alpha: Option<f64>,
-    /// Print what the command sets as a scenario in TOML, or JSON, and price nothing.
+    /// Print what the command sets as a scenario in TOML, which plan and sweep read, or in JSON for programs; nothing is priced.
     #[arg(long)]
     pub print_scenario: bool,
     /// Another engine profile than that of the server.

@@ -22,20 +22,28 @@ const DEEPEST: usize = 3;
 
 /// The first command that starts a server; with what its text says beside.
 pub(super) fn command(text: &str) -> Result<(Option<Command>, Pasted), Unclosed> {
+    // A file for containers is a shell's text too, if a strange one.
+    let in_file = containers::words(text)
+        .map(|words| Pasted { lines: vec![Line { words, redirections: Vec::new() }], ..Pasted::default() });
     let read = pasted(text);
-    if let Ok(mut pasted) = read.clone()
-        && let Some(found) = within(&mut pasted, DEEPEST)?
-    {
-        return Ok((Some(found), pasted));
+    let mut all: Vec<Pasted> = in_file.into_iter().chain(read.clone().ok()).collect();
+    for pasted in &mut all {
+        if let Some(found) = within(pasted, DEEPEST)? {
+            return Ok((Some(found), std::mem::take(pasted)));
+        }
     }
-    if let Some(words) = containers::words(text) {
-        let mut pasted = Pasted { lines: vec![Line { words, redirections: Vec::new() }], ..Pasted::default() };
-        if let Some(found) = within(&mut pasted, DEEPEST)? {
-            return Ok((Some(found), pasted));
+    // No name of a server, but flags that only one of them has.
+    for pasted in &mut all {
+        let found = pasted.lines.iter().find_map(|line| by_flags(line, &pasted.variables.set));
+        if let Some(found) = found {
+            pasted.notes.push(BY_FLAGS);
+            return Ok((Some(found), std::mem::take(pasted)));
         }
     }
     Ok((None, read?))
 }
+
+const BY_FLAGS: &str = "no server is named: which one it is was told by its flags";
 
 fn within(pasted: &mut Pasted, depth: usize) -> Result<Option<Command>, Unclosed> {
     let all: Vec<Command> = pasted.lines.iter().filter_map(|line| started(line, &pasted.variables.set)).collect();
@@ -46,8 +54,15 @@ fn within(pasted: &mut Pasted, depth: usize) -> Result<Option<Command>, Unclosed
     if depth == 0 {
         return Ok(None);
     }
-    let inner: Vec<String> =
-        pasted.lines.iter().flat_map(|line| &line.words).filter(|word| word.contains(' ')).cloned().collect();
+    let runs = |line: &&Line| lead(&line.words).is_some_and(|at| !only_names(&line.words[at]));
+    let inner: Vec<String> = pasted
+        .lines
+        .iter()
+        .filter(runs)
+        .flat_map(|line| &line.words)
+        .filter(|word| word.contains(' '))
+        .cloned()
+        .collect();
     for text in inner {
         // A word that is no script need not close its quotes.
         let Ok(mut script) = self::pasted(&text) else { continue };
@@ -61,21 +76,76 @@ fn within(pasted: &mut Pasted, depth: usize) -> Result<Option<Command>, Unclosed
     Ok(None)
 }
 
+/// Where the first word stands that is neither an assignment nor a word of the shell's own.
+fn lead(words: &[String]) -> Option<usize> {
+    const OWN: [&str; 12] = ["if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "exec", "coproc"];
+    words.iter().position(|word| assignment(word).is_none() && !OWN.contains(&word.as_str()))
+}
+
+/// Programs that are told the name of another one, and do not start it.
+fn only_names(word: &str) -> bool {
+    const NAMING: [&str; 33] = [
+        "not", "exist", "defined", "echo", "printf", "pgrep", "pkill", "killall", "kill", "command", "which", "type",
+        "hash", "grep", "egrep", "ps", "tail", "cat", "ls", "curl", "wget", "sed", "awk", "test", "[", "[[", "cd",
+        "rm", "cp", "mv", "pip", "alias", "case",
+    ];
+    NAMING.contains(&word.rsplit('/').next().unwrap_or(word))
+}
+
 /// The server that a line starts.
 fn started(line: &Line, set: &[(String, String)]) -> Option<Command> {
     let words = &line.words;
-    let (server, after) = (0..words.len())
-        .find_map(|at| named(words, at))
-        .or_else(|| (0..words.len()).find_map(|at| image(words, at)))?;
-    let before = words[..after].iter().filter_map(|word| assignment(word));
+    let first = lead(words).filter(|at| !only_names(&words[*at]))?;
+    let places = || (first..words.len()).filter(|at| assignment(&words[*at]).is_none());
+    let (server, after) =
+        places().find_map(|at| named(words, at)).or_else(|| places().find_map(|at| image(words, at)))?;
+    Some(of(server, after, line, set))
+}
+
+/// The server whose own flags a line has, and nobody's name.
+fn by_flags(line: &Line, set: &[(String, String)]) -> Option<Command> {
+    const OWN: [(Server, &[&str]); 4] = [
+        (
+            Server::Vllm,
+            &[
+                "max-model-len",
+                "gpu-memory-utilization",
+                "speculative-config",
+                "speculative-model",
+                "spec-method",
+                "max-num-seqs",
+            ],
+        ),
+        (Server::Sglang, &["mem-fraction-static", "speculative-algorithm", "speculative-algo", "model-path"]),
+        (Server::TensorRtLlm, &["extra-llm-api-options", "kv-cache-free-gpu-memory-fraction"]),
+        (Server::LlamaCpp, &["spec-type", "model-draft", "draft-max", "spec-draft-n-max"]),
+    ];
+    let name = |word: &String| {
+        let bare = word.strip_prefix("--")?;
+        Some(bare.split('=').next().unwrap_or(bare).replace('_', "-"))
+    };
+    let names: Vec<Option<String>> = line.words.iter().map(name).collect();
+    let has = |own: &&(Server, &[&str])| names.iter().flatten().any(|name| own.1.contains(&name.as_str()));
+    let (server, _) = OWN.iter().find(has)?;
+    // What stands before its flags are those of whoever starts it.
+    const FIRST: [&str; 6] = ["model", "model-path", "host", "port", "served-model-name", "tensor-parallel-size"];
+    let is_first = |name: &Option<String>| name.as_deref().is_some_and(|name| FIRST.contains(&name));
+    let in_container = line.words.iter().any(|word| word == "run");
+    let first = || names.iter().position(Option::is_some);
+    let from = if in_container { names.iter().position(is_first).or_else(first) } else { first() }?;
+    Some(of(*server, from, line, set))
+}
+
+fn of(server: Server, after: usize, line: &Line, set: &[(String, String)]) -> Command {
+    let before = line.words[..after].iter().filter_map(|word| assignment(word));
     let own = before.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    Some(Command {
+    Command {
         server,
-        words: words[after..].to_vec(),
+        words: line.words[after..].to_vec(),
         redirections: line.redirections.clone(),
         env: set.iter().cloned().chain(own).collect(),
         of: 1,
-    })
+    }
 }
 
 /// The server whose name stands at a word, and where its arguments begin.
@@ -104,7 +174,8 @@ fn named(words: &[String], at: usize) -> Option<(Server, usize)> {
 /// Images whose entry point is a server.
 fn image(words: &[String], at: usize) -> Option<(Server, usize)> {
     let word = words[at].as_str();
-    if word.starts_with('-') || !word.contains(['/', ':']) || !words.iter().any(|word| word == "run") {
+    let runs_script = words[at + 1..].first().is_some_and(|next| matches!(next.as_str(), "-c" | "-lc" | "bash" | "sh"));
+    if runs_script || word.starts_with('-') || !word.contains(['/', ':']) || !words.iter().any(|word| word == "run") {
         return None;
     }
     let server = if word.contains("vllm-openai") {

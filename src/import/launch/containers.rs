@@ -5,8 +5,14 @@ use serde_json::Value;
 use crate::import::launch::options::yaml;
 use crate::import::launch::shell::pasted;
 
+/// What only files for containers have.
+const KEYS: [&str; 3] = ["command:", "args:", "entrypoint:"];
+
 /// The words of a container's command, after its image: as `docker run IMAGE …` has them.
 pub(super) fn words(text: &str) -> Option<Vec<String>> {
+    if !text.lines().any(|line| KEYS.iter().any(|key| line.trim_start().trim_start_matches("- ").starts_with(key))) {
+        return None;
+    }
     let root = yaml(text).ok()?;
     let mut found = None;
     walk(&root, &mut found);

@@ -1,6 +1,9 @@
 //! llama.cpp's flags into settings.
 
+use serde_json::Value;
+
 use crate::import::launch::Reading;
+use crate::import::launch::flags::{Flag, Known, of_file};
 use crate::import::launch::names::{Drafting, quantization};
 use crate::words::DrafterKind;
 
@@ -14,6 +17,24 @@ pub(super) fn read(reading: &mut Reading<'_>) {
     (settings.target, settings.target_quantization) = (target, format.flatten());
     limits(reading);
     drafts(reading);
+}
+
+/// Flags that are set in the environment: `LLAMA_ARG_CTX_SIZE` is `--ctx-size`.
+pub(super) fn of_environment(env: &[(String, String)], known: &Known) -> Vec<Flag> {
+    let flag = |(name, value): &(String, String)| {
+        let bare = name.strip_prefix("LLAMA_ARG_")?.to_lowercase().replace('_', "-");
+        let bare = match bare.as_str() {
+            "batch" => "batch-size",
+            "ubatch" => "ubatch-size",
+            "n-parallel" => "parallel",
+            "n-gpu-layers" => "gpu-layers",
+            "draft-max" => "draft-max",
+            other => other,
+        };
+        let entries = [(bare.to_owned(), Value::from(value.as_str()))].into_iter().collect();
+        of_file(&Value::Object(entries), known).into_iter().next()
+    };
+    env.iter().filter_map(flag).collect()
 }
 
 /// A file, or a repository with what follows its colon as the format.
@@ -72,6 +93,7 @@ fn drafts(reading: &mut Reading<'_>) {
     }
     let drafter = named(reading, &["model-draft"], &["hf-repo-draft"], &[]);
     let types = reading.text(&["spec-type"]).unwrap_or_default();
+    let types = if reading.flags.is_set("mtp") && types.is_empty() { "draft-mtp".to_owned() } else { types };
     let drafting = kind(&types, drafter.is_some());
     if types.contains(',') {
         reading.note(format!("--spec-type {types}: of several ways to draft the first that has a model is priced"));

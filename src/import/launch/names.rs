@@ -14,7 +14,8 @@ static GGUF: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 /// Bits of weights and activations.
-static BITS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:^|[-_.])(w\d+a(?:fp)?\d+)(?:$|[-_./])").ok());
+static BITS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:^|[-_.])(w\d+a(?:fp)?\d+)(?:c\d+)?(?:$|[-_./])").ok());
 
 /// The number format that a checkpoint's name says.
 pub(super) fn quantization(name: &str) -> Option<String> {
@@ -57,8 +58,8 @@ pub(super) fn of_flag(flag: &str, name: Option<&str>) -> Option<String> {
     let by_name = || name.and_then(quantization);
     let flag = flag.to_lowercase().replace('-', "_");
     Some(match flag.as_str() {
-        "modelopt" | "ascend" | "compressed_tensors" | "quark" | "inc" | "auto_round" | "gguf" | "moe_wna16"
-        | "auto" => return by_name(),
+        "modelopt" | "modelopt_mixed" | "ascend" | "compressed_tensors" | "quark" | "inc" | "auto_round" | "gguf"
+        | "moe_wna16" | "auto" => return by_name(),
         "modelopt_fp4" | "petit_nvfp4" | "nvfp4" => "nvfp4".to_owned(),
         "modelopt_fp8" | "fbgemm_fp8" | "ptpc_fp8" | "w8a8_fp8" => "fp8".to_owned(),
         "awq_marlin" => "awq".to_owned(),

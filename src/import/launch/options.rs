@@ -1,7 +1,9 @@
 //! Options in YAML or JSON, as trees.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use regex_lite::Regex;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
@@ -128,6 +130,20 @@ fn scalar(text: &str, style: ScalarStyle) -> Value {
             let number = text.parse::<f64>().ok().filter(|_| looks).and_then(serde_json::Number::from_f64);
             whole.or_else(|| number.map(Value::Number)).unwrap_or_else(|| Value::String(text.to_owned()))
         }
+    }
+}
+
+/// Keys and values of a table that is broken somewhere, as far as they go.
+pub(super) fn pairs(text: &str) -> Value {
+    static PAIR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"["']?([A-Za-z_][A-Za-z_0-9]*)["']?\s*:\s*("[^"]*"|'[^']*'|\[[^\]]*\]|[^,{}\s"']+)"#).ok()
+    });
+    let found = PAIR.as_ref().map(|pair| {
+        pair.captures_iter(text).map(|found| (found[1].to_owned(), loose(&found[2]))).collect::<Map<String, Value>>()
+    });
+    match found {
+        Some(entries) if !entries.is_empty() => Value::Object(entries),
+        _ => Value::Null,
     }
 }
 

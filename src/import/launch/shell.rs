@@ -3,6 +3,8 @@
 //! A page or a chat breaks lines without a backslash, adds one too many, curls quotes, or sets a flag in bold; what was meant is read,
 //! and a note says so. Variables that the text itself sets are put in, others stay as they are written.
 
+mod word;
+
 use crate::import::launch::plain::straightened;
 use crate::import::launch::variables::Variables;
 
@@ -38,10 +40,21 @@ const BROKEN: &str = "a backslash stands where a line was broken: read as a line
 const WRAPPED: &str = "lines that begin with a flag go on without a backslash: read as one command";
 const CURLED: &str = "curly quotes or long dashes were read as plain ones";
 const MARKED: &str = "marks of a page (**, ``` or a prompt) were left out";
+const REMARKED: &str = "a remark in parentheses was left out";
+/// Values that hold several words are put in so often at most.
+const MOST_PUT_IN: usize = 64;
 
 /// Takes a text apart.
 pub(super) fn pasted(text: &str) -> Result<Pasted, Unclosed> {
-    let mut reader = Reader { chars: straightened(text), at: 0, found: Pasted::default(), line: Line::default() };
+    let mut reader = Reader {
+        chars: straightened(text),
+        at: 0,
+        found: Pasted::default(),
+        line: Line::default(),
+        is_windows: is_windows(text),
+        put_in: 0,
+        cases: 0,
+    };
     if text.contains(['\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}', '\u{2014}', '\u{2013}']) {
         reader.note(CURLED);
     }
@@ -54,6 +67,19 @@ struct Reader {
     at: usize,
     found: Pasted,
     line: Line,
+    /// Whether backslashes part folders.
+    is_windows: bool,
+    /// Values with several words that were put in.
+    put_in: usize,
+    /// Branches that are open.
+    cases: usize,
+}
+
+/// A path with a drive in it, or a program of Windows.
+fn is_windows(text: &str) -> bool {
+    let drives =
+        text.match_indices(":\\").any(|(at, _)| text[..at].ends_with(|found: char| found.is_ascii_alphabetic()));
+    drives || text.contains(".exe") || text.contains("@echo off")
 }
 
 impl Reader {
@@ -88,6 +114,9 @@ impl Reader {
                 found if found.is_whitespace() => self.at += 1,
                 '`' if self.is_at_start() && self.ahead(1) == Some('`') => self.fence(),
                 '#' => self.skip_line(),
+                // Remarks of Windows.
+                ':' if self.is_windows && self.is_at_start() && self.ahead(1) == Some(':') => self.skip_line(),
+                '"' | '$' if self.is_array() => self.array(),
                 // Other shells break lines so.
                 '^' | '`' if self.ahead(1) == Some('\n') => self.at += 2,
                 '`' => {
@@ -102,7 +131,7 @@ impl Reader {
                 '-' if self.is_at_start() && self.ahead(1) == Some(' ') => self.at += 1,
                 ';' | '|' | '&' | '(' | ')' => self.operator(),
                 '>' => self.redirection(),
-                '<' if !self.is_placeholder() => self.redirection(),
+                '<' if !self.is_spoken('>') => self.redirection(),
                 '\\' if self.skips_break() => {}
                 _ => {
                     let word = self.word()?;
@@ -122,10 +151,14 @@ impl Reader {
             let rest = &self.chars[ahead..];
             let blank = rest.iter().take_while(|found| found.is_whitespace()).count();
             match rest.get(blank) {
+                Some(':') if self.is_windows && rest.get(blank + 1) == Some(&':') => {
+                    ahead += blank + rest[blank..].iter().take_while(|found| **found != '\n').count();
+                }
                 Some('#') => {
                     ahead += blank + rest[blank..].iter().take_while(|found| **found != '\n').count();
                 }
-                Some('-') if rest.get(blank + 1).is_some_and(|next| *next == '-' || next.is_ascii_alphabetic()) => {
+                Some('^') if self.is_windows => return,
+                Some('-') if goes_on(&rest[blank..]) => {
                     if !self.line.words.is_empty() {
                         self.note(WRAPPED);
                     }
@@ -139,7 +172,12 @@ impl Reader {
     fn end(&mut self) {
         let line = std::mem::take(&mut self.line);
         if !line.words.is_empty() {
-            self.found.variables.set_by(&line.words);
+            self.found.variables.set_by(&line.words, self.cases > 0);
+            match line.words[0].as_str() {
+                "case" => self.cases += 1,
+                "esac" => self.cases = self.cases.saturating_sub(1),
+                _ => {}
+            }
             self.found.files.extend(echoed(&line));
             self.found.lines.push(line);
         }
@@ -164,16 +202,6 @@ impl Reader {
         }
         self.at += 1;
         self.end();
-    }
-
-    /// `<model>` stands for something.
-    fn is_placeholder(&self) -> bool {
-        let inner: Vec<char> = self.chars[self.at + 1..].iter().copied().take_while(|found| *found != '>').collect();
-        let is_name = |found: &char| found.is_alphanumeric() || matches!(found, ' ' | '_' | '-' | '.' | '/' | ':');
-        inner.first().is_some_and(|first| first.is_alphabetic())
-            && inner.len() < 60
-            && inner.iter().all(is_name)
-            && self.chars.get(self.at + 1 + inner.len()) == Some(&'>')
     }
 
     /// `> file`, `2>&1`, and what stands in a text until its end mark.
@@ -241,140 +269,13 @@ impl Reader {
         self.at += step;
         true
     }
-
-    fn word(&mut self) -> Result<String, Unclosed> {
-        let mut word = String::new();
-        while let Some(next) = self.peek() {
-            match next {
-                '{' if (word.is_empty() || word.ends_with('=')) && self.is_bare_json() => self.braces(&mut word)?,
-                '`' => break,
-                '\'' => self.single(&mut word)?,
-                '"' => self.double(&mut word)?,
-                '$' => self.variable(&mut word),
-                '\\' if self.skips_break() => break,
-                '\\' if is_drive(&word) => self.keep(next, &mut word),
-                '\\' => {
-                    self.at += 1;
-                    word.extend(self.peek());
-                    self.at += 1;
-                }
-                '<' if self.is_placeholder() => {
-                    while let Some(found) = self.peek() {
-                        self.keep(found, &mut word);
-                        if found == '>' {
-                            break;
-                        }
-                    }
-                }
-                // A number before a sign is that of a stream.
-                '>' if word.chars().all(|found| found.is_ascii_digit()) => {
-                    word.clear();
-                    self.redirection();
-                    break;
-                }
-                found if found.is_whitespace() || matches!(found, ';' | '|' | '&' | '<' | '>' | '(' | ')') => break,
-                found => self.keep(found, &mut word),
-            }
-        }
-        Ok(word)
-    }
-
-    fn keep(&mut self, found: char, word: &mut String) {
-        word.push(found);
-        self.at += 1;
-    }
-
-    fn take(&mut self, word: String) {
-        let plain = word.trim_start_matches("**").trim_end_matches("**");
-        if plain.len() < word.len() {
-            self.note(MARKED);
-        }
-        if !plain.is_empty() || word.is_empty() {
-            self.line.words.push(plain.to_owned());
-        }
-    }
-
-    fn unclosed(&self, from: usize, quote: char) -> Unclosed {
-        let before = &self.chars[..from];
-        let line = before.iter().filter(|found| **found == '\n').count() + 1;
-        let column = before.iter().rev().take_while(|found| **found != '\n').count() + 1;
-        Unclosed { quote, line, column }
-    }
-
-    /// JSON that nobody put quotes around.
-    fn is_bare_json(&self) -> bool {
-        let first = self.chars[self.at + 1..].iter().find(|found| !found.is_whitespace());
-        first.is_some_and(|first| matches!(first, '"' | '\''))
-    }
-
-    /// As it stands, to the brace that closes it.
-    fn braces(&mut self, word: &mut String) -> Result<(), Unclosed> {
-        let from = self.at;
-        let (mut depth, mut quote) = (0_usize, None);
-        while let Some(found) = self.peek() {
-            match (quote, found) {
-                (Some(open), _) if open == found => quote = None,
-                (Some(_), _) => {}
-                (None, '"' | '\'') => quote = Some(found),
-                (None, '{' | '[') => depth += 1,
-                (None, '}' | ']') => depth = depth.saturating_sub(1),
-                (None, _) => {}
-            }
-            self.keep(found, word);
-            if depth == 0 && quote.is_none() {
-                return Ok(());
-            }
-        }
-        Err(self.unclosed(from, '{'))
-    }
-
-    fn single(&mut self, word: &mut String) -> Result<(), Unclosed> {
-        let from = self.at;
-        self.at += 1;
-        while let Some(found) = self.peek() {
-            if found == '\'' {
-                self.at += 1;
-                return Ok(());
-            }
-            self.keep(found, word);
-        }
-        Err(self.unclosed(from, '\''))
-    }
-
-    fn double(&mut self, word: &mut String) -> Result<(), Unclosed> {
-        let from = self.at;
-        self.at += 1;
-        while let Some(found) = self.peek() {
-            match (found, self.ahead(1)) {
-                ('"', _) => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                ('\\', Some('\n')) => self.at += 2,
-                ('\\', Some(next @ ('"' | '\\' | '$' | '`'))) => {
-                    word.push(next);
-                    self.at += 2;
-                }
-                ('$', _) => self.variable(word),
-                _ => self.keep(found, word),
-            }
-        }
-        Err(self.unclosed(from, '"'))
-    }
-
-    /// `$NAME`, `${NAME}`, `${NAME:-default}`; `$(…)` stays as it is.
-    fn variable(&mut self, word: &mut String) {
-        let rest: String = self.chars[self.at..].iter().take(400).collect();
-        let (written, value) = self.found.variables.put_in(&rest);
-        self.at += written.chars().count();
-        word.push_str(&value);
-    }
 }
 
-/// A path of Windows keeps its backslashes.
-fn is_drive(word: &str) -> bool {
-    let mut chars = word.chars();
-    chars.next().is_some_and(|first| first.is_ascii_alphabetic()) && chars.next() == Some(':')
+/// A flag, and no branch of a `case`.
+fn goes_on(rest: &[char]) -> bool {
+    let is_flag = rest.get(1).is_some_and(|next| *next == '-' || next.is_ascii_alphabetic());
+    let word = rest.iter().take_while(|found| !found.is_whitespace());
+    is_flag && !word.clone().any(|found| *found == ')')
 }
 
 /// What `echo` writes into a file.

@@ -64,12 +64,16 @@ fn drafts(reading: &mut Reading<'_>, options: &Value) {
     let decoding = said(config, &["decoding_type"]).unwrap_or_default();
     let backend = reading.text(&["backend"]).unwrap_or_default();
     let drafting = kind(&decoding, &backend, config);
-    let depth = reading.length(config, &["max_draft_len", "num_nextn_predict_layers"]);
+    // Releases that call a tree's nodes draft length have its depth beside.
+    let layers = under(config, &["num_eagle_layers"]);
+    let depth = layers.or_else(|| reading.length(config, &["max_draft_len", "num_nextn_predict_layers"]));
     let drafter = said(config, &["speculative_model", "speculative_model_dir"]);
     let is_tree = config.get("use_dynamic_tree") == Some(&Value::Bool(true));
-    let topk = under(config, &["dynamic_tree_max_topK", "dynamic_tree_max_topk"]).filter(|_| is_tree);
+    let topk = under(config, &["dynamic_tree_max_topK", "dynamic_tree_max_topk", "dynamic_tree_max_top_k"])
+        .filter(|_| is_tree);
     // The root is not among the drafted nodes.
-    let drafted = under(config, &["max_total_draft_tokens"]).or_else(|| Some(topk? * depth?));
+    let nodes = layers.and_then(|_| under(config, &["max_draft_len"]));
+    let drafted = under(config, &["max_total_draft_tokens"]).or(nodes).or_else(|| Some(topk? * depth?));
     let settings = &mut reading.launch.settings;
     (settings.drafting, settings.k) = (drafting, depth);
     settings.drafter =

@@ -227,6 +227,9 @@ fn tree(reading: &mut Reading<'_>, config: &Value) {
         .map(|path| path.split(',').filter_map(|of| of.trim().parse().ok()).collect())
         .filter(|path: &Vec<u64>| !path.is_empty())
         .collect();
+    if paths.is_empty() {
+        return;
+    }
     let settings = &mut reading.launch.settings;
     settings.tree_nodes = Some(paths.len() as u64 + 1);
     settings.tree_topk = paths.iter().filter_map(|path| path.last()).max().map(|most| most + 1);

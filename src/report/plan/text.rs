@@ -44,7 +44,7 @@ pub fn short(planned: &Planned<'_, '_>, own: Option<u64>, style: Style) -> Strin
     for seen in &all {
         let lines = own.map_or_else(Vec::new, |k| seen.own(k));
         if let (Some(k), false) = (own, lines.is_empty()) {
-            parts.push(listed(&format!("As launched, k = {k}"), &lines, style));
+            parts.push(listed(&format!("As launched, k = {k} (what is recommended stands below)"), &lines, style));
         }
         parts.extend([verdict(seen, style), seen.best_by_batch(style)]);
     }
