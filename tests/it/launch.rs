@@ -299,3 +299,35 @@ fn broken_configurations_are_told() {
     let anchored = "x: &spec {method: ngram, num_speculative_tokens: 4}\nspeculative-config:\n  <<: *spec\n  num_speculative_tokens: 2\n";
     sets_with("vllm serve m --config serve.yaml", Some(anchored), &json!({ "drafter_kind": "ngram", "k": 2 }));
 }
+
+/// What scripts do before they start a server.
+#[test]
+fn scripts_are_followed_to_their_server() {
+    let due = json!({ "target_hf": "m/x", "tensor_parallel": 2, "max_num_seqs": 64 });
+    for script in [
+        "ARGS=(\n  serve \"m/x\" # the target\n  -tp 2\n)\nARGS+=(--max-num-seqs 64)\nexec vllm \"${ARGS[@]}\"",
+        "args=\" --model m/x -tp 2 \"\nargs=\"$args --max-num-seqs 64\"\npython -m vllm.entrypoints.openai.api_server $args",
+        "DP=8\nvllm serve m/x --max-num-seqs $((DP * 8)) -tp $(( (DP-4)/2 ))",
+        "echo \"Starting trtllm-serve aggregated (TP1)\"\npkill -f sglang.launch_server\ncommand -v vllm >/dev/null || exit 1\nvllm serve m/x -tp 2 --max-num-seqs 64",
+        "HERE=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nvllm serve ${MODEL:-\"m/x\"} -tp 2 --max-num-seqs 64",
+        ": \"${MODEL:=m/x}\"\nvllm serve $MODEL -tp 2 --max-num-seqs 64",
+        "tp=2\nwhile [ $# -gt 0 ]; do case $1 in\n  --tp) tp=$2; shift 2;;\nesac; done\nvllm serve m/x -tp $tp --max-num-seqs 64",
+        "docker run --entrypoint bash vllm/vllm-openai:latest -c \"exec vllm serve m/x -tp 2 --max-num-seqs 64\"",
+        "docker run --gpus all -e A=1 mine:1.0 --host 0.0.0.0 --model m/x -tp 2 --max-num-seqs 64",
+        "args: [\"--model\", \"m/x\", \"--tensor-parallel-size\", \"2\", \"--max-num-seqs\", \"64\"]",
+        "command:\n- python3\n- -m\n- vllm.entrypoints.openai.api_server\nargs:\n- --model\n- m/x\n- -tp\n- \"2\"\n- --max-num-seqs=64\n",
+        "vllm serve m/x -tp 2 --max-num-seqs 64(or 32 on a smaller card) --seed 1",
+    ] {
+        sets(script, &due);
+    }
+    let due = json!({ "target_hf": "C:\\models\\a-Q4_K_M.gguf", "k": 2, "drafter_kind": "mtp", "max_model_len": 65536, "target_quantization": "q4_k_m" });
+    let bat = "@echo off\nset BIN=C:\\llama\\llama-server.exe\nset MODEL=C:\\models\\a-Q4_K_M.gguf\nif not defined CTX set CTX=65536\n\"%BIN%\" ^\n  -m \"%MODEL%\" ^\n  :: a remark ^\n  --ctx-size %CTX% ^\n  --spec-type draft-mtp --spec-draft-n-max 2\npause\n";
+    sets(bat, &due);
+    let env = "export LLAMA_ARG_SPEC_TYPE=draft-mtp\nexport LLAMA_ARG_N_PARALLEL=4\nBIN=/opt/llama-server\nnohup \"$BIN\" -m a.gguf --spec-draft-n-max 3 &\n";
+    sets(env, &json!({ "target_hf": "a.gguf", "drafter_kind": "mtp", "k": 3, "max_num_seqs": 4 }));
+    let spoken = "python -m sglang.launch_server --model {target model} --speculative-algo EAGLE --speculative-draft {path to your head} --speculative-num-steps 5";
+    sets(
+        spoken,
+        &json!({ "target_hf": "{target model}", "drafter_hf": "{path to your head}", "eagle_version": 2, "k": 5 }),
+    );
+}
