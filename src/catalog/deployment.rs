@@ -4,11 +4,12 @@ use std::num::NonZeroU64;
 
 use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, Problems};
-use crate::catalog::values::{LARGEST_INTEGER, flag, integer, integer_axis, probability, quantity};
+use crate::catalog::values::{LARGEST_INTEGER, flag, integer, integer_axis, probability, quantity, word};
 use crate::diagnostic::Diagnostic;
 use crate::domain::axis::Axis;
 use crate::domain::deployment::{Limits, MemoryPolicy, Spread};
 use crate::units::{Bytes, Probability};
+use crate::words::CaptureUnit;
 
 /// Devices of a replica.
 pub(super) fn degree(node: &Node, problems: &mut Problems) -> Option<u64> {
@@ -42,22 +43,24 @@ pub(super) fn spread(node: &Node, problems: &mut Problems) -> Option<Spread> {
 
 /// `[limits]`
 pub(super) fn limits(node: &Node, problems: &mut Problems) -> Option<Limits> {
-    let keys = Keys::all(&["max_num_seqs", "max_num_batched_tokens", "max_model_len", "capture_sizes"]);
+    let keys = Keys::all(&["max_num_seqs", "max_num_batched_tokens", "max_model_len", "capture_sizes", "capture_unit"]);
     let mut fields = Fields::open(node, &keys, problems)?;
     let count = |node: &Node, problems: &mut Problems| integer(node, problems, 1, LARGEST_INTEGER);
     let max_num_seqs = fields.optional("max_num_seqs", count);
     let max_num_batched_tokens = fields.optional("max_num_batched_tokens", count);
     let max_model_len = fields.optional("max_model_len", count);
     let capture_sizes = fields.optional("capture_sizes", |node, problems| {
-        let mut sizes: Vec<u64> = few(integer_axis(node, problems, 1, MOST_TOKENS)?, node, problems)?;
+        let mut sizes: Vec<u64> = few(integer_axis(node, problems, 0, MOST_TOKENS)?, node, problems)?;
         sizes.sort_unstable();
         Some(sizes)
     });
+    let capture_unit = fields.optional("capture_unit", word::<CaptureUnit>);
     Some(Limits {
         max_num_seqs: max_num_seqs?,
         max_num_batched_tokens: max_num_batched_tokens?,
         max_model_len: max_model_len?,
         capture_sizes: capture_sizes?.unwrap_or_default(),
+        capture_unit: capture_unit?.unwrap_or_default(),
     })
 }
 

@@ -183,6 +183,12 @@ fn print_scenario(args: &CheckArgs, read: &Read, root: serde_json::Map<String, V
     if !args.bench.is_empty() {
         head += "# The benchmarks calibrate the answer of `check` alone: specplan calibrate makes a profile of them.\n";
     }
+    if let Some(limit) = read.limit_of_server() {
+        head += &format!(
+            "# {} runs no more than {limit} at once unless told otherwise; to price with that: max_num_seqs = {limit} under [limits]\n",
+            read.launch.server
+        );
+    }
     for (what, hint) in &read.missing {
         head += &format!("# {}: {}\n", visible(what), visible(hint));
     }

@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 
 use crate::units::{Bytes, Probability};
+use crate::words::CaptureUnit;
 
 /// How device memory is handed out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,4 +110,6 @@ pub struct Limits {
     /// Numbers of tokens that a step's graph was captured for, in rising order: others are padded to the
     /// next, and beyond the largest launches set the pace.
     pub capture_sizes: Vec<u64>,
+    /// What those count.
+    pub capture_unit: CaptureUnit,
 }

@@ -28,6 +28,19 @@ use crate::import::launch::flags::{Flags, Known, flags, of_file};
 use crate::import::launch::options::{lines, options, pairs, yaml};
 use crate::words::Server;
 
+/// Flags that change what fits or how long it takes, and have no part in a price.
+const UNPRICED: [&str; 9] = [
+    "cpu-offload-gb",
+    "kv-cache-memory-bytes",
+    "num-gpu-blocks-override",
+    "max-total-tokens",
+    "swap-space",
+    "override-tensor",
+    "cpu-moe",
+    "enable-lora",
+    "decode-context-parallel-size",
+];
+
 /// What a reader of one server's flags works with.
 struct Reading<'f> {
     flags: &'f Flags,
@@ -95,6 +108,11 @@ pub fn launch(text: &str, extra: Option<&str>) -> Result<Launch, NoLaunch> {
         Server::Sglang => sglang::read(&mut reading),
         Server::TensorRtLlm => tensorrt::read(&mut reading),
         Server::LlamaCpp => llama_cpp::read(&mut reading),
+    }
+    let unpriced: Vec<String> =
+        UNPRICED.iter().filter(|name| own.is_set(name)).map(|name| format!("--{name}")).collect();
+    if !unpriced.is_empty() {
+        reading.note(format!("not priced, though it changes time or memory: {}", unpriced.join(", ")));
     }
     if reading.options.is_null() && own.is_set("config") && found.server != Server::TensorRtLlm {
         reading.unread_options();

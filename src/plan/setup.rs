@@ -231,14 +231,19 @@ impl<'a> Setup<'a> {
 
     /// The graphs that passes run in.
     pub(super) fn captures(&self) -> Captures<'_> {
-        Captures { sizes: &self.limits.capture_sizes, layer: self.uncaptured_layer, without: self.without }
+        Captures {
+            sizes: &self.limits.capture_sizes,
+            unit: self.limits.capture_unit,
+            layer: self.uncaptured_layer,
+            without: self.without,
+        }
     }
 
     /// Whether a verification of so many tokens of each sequence is larger than any captured graph.
     #[must_use]
     pub fn is_beyond_capture(&self, batch: u64, verify_width: f64) -> bool {
         let verify = PassShape::verify(batch as f64, verify_width, 0.0);
-        self.captures().exceeded_by(self.pricing.placement.together(verify).new_tokens())
+        self.captures().exceeded_by(self.pricing.placement.together(verify))
     }
 
     /// What the engine is told not to exceed.

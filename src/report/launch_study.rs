@@ -24,6 +24,10 @@ pub struct Means {
     pub drafter: Option<String>,
     /// The engine profile.
     pub engine: Option<String>,
+    /// Whether the target has experts.
+    pub is_moe: bool,
+    /// Accelerators that layers are spread over, where the server does so by itself.
+    pub stages: Option<u64>,
     /// Whether the hardware computes in 4 bits.
     pub has_fp4: bool,
     /// The format of the target's weights in the catalog.
@@ -56,7 +60,7 @@ pub fn study(launch: &Launch, means: &Means) -> Map<String, Value> {
     put("target", means.target.clone().into());
     put("engine", means.engine.clone().into());
     put("tensor_parallel", devices(launch).into());
-    put("deployment", deployment(launch));
+    put("deployment", deployment(launch, means));
     put("quantization", quantization(launch, means));
     put("memory", memory(launch, means));
     put("limits", limits(launch, means));
@@ -85,13 +89,15 @@ fn devices(launch: &Launch) -> Option<u64> {
     }
 }
 
-fn deployment(launch: &Launch) -> Value {
+fn deployment(launch: &Launch, means: &Means) -> Value {
     let of = &launch.settings;
     let tensor = of.tensor_parallel.unwrap_or(1);
-    let shared = launch.further.is_attention_dp || (launch.server == Server::Vllm && of.data_parallel.unwrap_or(1) > 1);
-    let apart = shared && (of.expert_parallel.unwrap_or(1) > 1 || launch.further.is_attention_dp);
-    let experts = if apart { of.expert_parallel.unwrap_or(1).max(tensor) } else { of.expert_parallel.unwrap_or(1) };
-    let pipeline = of.pipeline_parallel.filter(|stages| *stages > 1);
+    let groups = of.data_parallel.unwrap_or(1);
+    let shared = launch.further.is_attention_dp || (launch.server == Server::Vllm && groups > 1);
+    let apart = shared && (of.expert_parallel.unwrap_or(1) > 1 || launch.further.is_attention_dp || means.is_moe);
+    let all = if launch.further.is_attention_dp { tensor } else { tensor * groups };
+    let experts = if apart { of.expert_parallel.unwrap_or(all).max(all) } else { of.expert_parallel.unwrap_or(1) };
+    let pipeline = of.pipeline_parallel.or(means.stages).filter(|stages| *stages > 1);
     let drafter = of.draft_tensor_parallel.filter(|own| *own != tensor);
     json!({
         "expert_parallel": if experts > 1 { Some(experts) } else { None },
@@ -127,7 +133,7 @@ fn quantization(launch: &Launch, means: &Means) -> Value {
 
 /// Weights in the words of a scenario, and what products are computed in where it is not 16 bits.
 ///
-/// Bits of llama.cpp's formats are those of its README for `llama-quantize`; what lies between 4 and 8 counts as 8.
+/// Bits of llama.cpp's formats are those of its README for `llama-quantize`, as 4 bits with a scale of so many more; what has fewer than 4 counts as 4.
 #[must_use]
 pub fn formats(format: &str, has_fp4: bool) -> (Value, Option<&'static str>) {
     let grouped = |scale: u64, group: u64| json!({ "default": "int4", "scale_bytes": scale, "group": group });
@@ -144,7 +150,8 @@ pub fn formats(format: &str, has_fp4: bool) -> (Value, Option<&'static str>) {
         "iq4_xs" => (grouped(2, 64), None),
         "q4_k_s" => (grouped(4, 55), None),
         other if other.starts_with("q4_k") || other.starts_with("q4_1") => (grouped(4, 38), None),
-        other if other.starts_with("q5") || other.starts_with("q6") => ("int8".into(), None),
+        other if other.starts_with("q5") => (grouped(4, 19), None),
+        other if other.starts_with("q6") => (grouped(4, 12), None),
         other if other.starts_with("iq") || other.starts_with("q2") || other.starts_with("q3") => ("int4".into(), None),
         _ => (Value::Null, None),
     }
@@ -174,16 +181,35 @@ fn memory(launch: &Launch, means: &Means) -> Value {
     Value::Object(all)
 }
 
+/// Groups that hold the model, or attend, apart: each has a batch of its own.
+#[must_use]
+pub fn groups(launch: &Launch) -> u64 {
+    match (launch.server, launch.further.is_attention_dp) {
+        (Server::TensorRtLlm, true) => launch.settings.tensor_parallel.unwrap_or(1),
+        _ => launch.settings.data_parallel.unwrap_or(1),
+    }
+    .max(1)
+}
+
+/// Tokens of a sequence, at most: llama.cpp's context is shared by its slots, unless they are one.
+fn longest(launch: &Launch) -> Option<u64> {
+    let of = &launch.settings;
+    let is_one = launch.also.iter().any(|(name, _)| name == "kv-unified");
+    let shared = launch.server == Server::LlamaCpp && !is_one;
+    let slots = if shared { of.max_num_seqs.unwrap_or(1).max(1) } else { 1 };
+    of.max_model_len.map(|length| (length / slots).max(1))
+}
+
 fn limits(launch: &Launch, means: &Means) -> Value {
     let of = &launch.settings;
     let mut all = Map::new();
-    // llama.cpp's context is shared by its slots.
-    let slots = if launch.server == Server::LlamaCpp { of.max_num_seqs.unwrap_or(1).max(1) } else { 1 };
+    // SGLang counts requests of all groups that attend apart.
+    let groups = if launch.server == Server::Sglang { groups(launch) } else { 1 };
     let captures = captures(launch);
     for (key, value) in [
-        ("max_num_seqs", of.max_num_seqs.or(means.own_limit)),
+        ("max_num_seqs", of.max_num_seqs.map(|all| (all / groups).max(1)).or(means.own_limit)),
         ("max_num_batched_tokens", of.max_num_batched_tokens),
-        ("max_model_len", of.max_model_len.map(|length| (length / slots).max(1))),
+        ("max_model_len", longest(launch)),
     ] {
         if let Some(value) = value {
             all.insert(key.to_owned(), value.into());
@@ -191,29 +217,26 @@ fn limits(launch: &Launch, means: &Means) -> Value {
     }
     if !captures.is_empty() {
         all.insert("capture_sizes".to_owned(), captures.into());
+        if launch.further.captures.as_ref().is_some_and(|of| of.unit == CaptureUnit::Sequences) {
+            all.insert("capture_unit".to_owned(), CaptureUnit::Sequences.as_str().into());
+        }
     }
     Value::Object(all)
 }
 
-/// Graphs by their tokens: sizes that count sequences have a graph for plain steps and one for verifications.
+/// Sizes of graphs: those of the command, else what engines capture up to its largest.
 fn captures(launch: &Launch) -> Vec<u64> {
     if launch.further.is_eager {
-        // None at all; a single token is the least that can be stated.
-        return vec![1];
+        // None at all.
+        return vec![0];
     }
     let Some(of) = &launch.further.captures else { return Vec::new() };
     let largest = of.largest.unwrap_or(1);
     let mut sizes = of.sizes.clone();
     if sizes.is_empty() {
-        // What engines capture up to a largest size.
         sizes = [1, 2, 4].into_iter().chain((8..=256).step_by(8)).chain((272..=largest.max(272)).step_by(16)).collect();
         sizes.retain(|size| *size <= largest);
         sizes.push(largest);
-    }
-    if of.unit == CaptureUnit::Sequences {
-        let width = launch.settings.tree_nodes.or_else(|| Some(launch.settings.k? + 1)).unwrap_or(1);
-        let wide: Vec<u64> = sizes.iter().map(|size| size * width).collect();
-        sizes.extend(wide);
     }
     sizes.sort_unstable();
     sizes.dedup();
@@ -239,9 +262,9 @@ fn drafters(launch: &Launch, means: &Means) -> Value {
         })
     };
     let body = match kind {
-        DrafterKind::Model => {
-            with(json!({ "id": id.or_else(|| of.drafter.clone()), "tensor_parallel": of.draft_tensor_parallel }))
-        }
+        DrafterKind::Model => with(
+            json!({ "id": id.or_else(|| of.drafter.clone()), "tensor_parallel": of.draft_tensor_parallel, "weights": draft_weights(launch) }),
+        ),
         DrafterKind::Eagle => with(json!({ "version": version.unwrap_or(1), "id": id })),
         DrafterKind::Block => with(json!({ "id": id, "block": of.k })),
         DrafterKind::Mtp => with(json!({ "id": id })),
@@ -261,6 +284,13 @@ fn drafters(launch: &Launch, means: &Means) -> Value {
         drafter.insert("acceptance".to_owned(), acceptance.clone());
     }
     json!({ label(kind, version): drafter })
+}
+
+/// The drafter's format in the words of a scenario.
+fn draft_weights(launch: &Launch) -> Option<String> {
+    let (weights, _) = formats(launch.further.draft_quantization.as_deref()?, false);
+    let word = weights.as_str().map(str::to_owned);
+    word.or_else(|| Some(weights.get("default")?.as_str()?.to_owned()))
 }
 
 /// Draft lengths that a verdict is about.
@@ -286,7 +316,7 @@ fn sweep(launch: &Launch, means: &Means) -> Value {
     batches.extend(limit.filter(|most| *most <= BATCHES[BATCHES.len() - 1]));
     all.insert("batch".to_owned(), batches.into());
     all.insert("k".to_owned(), lengths.into());
-    let longest = of.max_model_len.filter(|length| *length < 2 * CONTEXT).map(|length| (length / 2).max(1));
+    let longest = longest(launch).filter(|length| *length < 2 * CONTEXT).map(|length| (length / 2).max(1));
     all.insert("context".to_owned(), vec![means.context.or(longest).unwrap_or(CONTEXT)].into());
     Value::Object(all)
 }

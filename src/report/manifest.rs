@@ -162,6 +162,7 @@ fn resolved(scenario: &Scenario) -> Value {
             "max_num_batched_tokens": scenario.limits.max_num_batched_tokens,
             "max_model_len": scenario.limits.max_model_len,
             "capture_sizes": scenario.limits.capture_sizes,
+            "capture_unit": scenario.limits.capture_unit.as_str(),
         },
         "drafters": scenario.drafters.iter().map(drafter).collect::<Vec<_>>(),
         "workloads": scenario.workloads.iter().map(workload).collect::<Vec<_>>(),

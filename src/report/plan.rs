@@ -4,7 +4,7 @@ pub mod columns;
 pub mod document;
 mod doubt;
 pub mod engines;
-mod own;
+pub mod own;
 mod room;
 pub mod schedule;
 pub mod tables;

@@ -25,3 +25,10 @@ words!(
         Sequences = "sequences",
     }
 );
+
+impl Default for CaptureUnit {
+    /// What a scenario counts that says nothing else.
+    fn default() -> Self {
+        Self::Tokens
+    }
+}

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use specplan::import::launch::{NoLaunch, launch};
 use specplan::report::launch::settings;
 
+mod answers;
 mod bench;
 mod page;
 

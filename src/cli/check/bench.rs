@@ -18,6 +18,8 @@ use crate::evidence::gap::{Around, Cause, Gap, causes};
 use crate::evidence::next::Planned;
 use crate::import::points::{Asked as PointsAsked, beside, points, preemptions};
 use crate::plan::setting::Setting;
+use crate::report::launch_study::groups;
+use crate::words::{CaptureUnit, Server};
 
 /// Requests whose prompts or outputs differ by more are others.
 const UNLIKE: f64 = 1.25;
@@ -45,7 +47,13 @@ impl Benched {
     pub(super) fn of(args: &CheckArgs, read: &Read, loaded: &Loaded) -> Result<Option<Self>, Error> {
         let [off, on] = args.bench.as_slice() else { return Ok(None) };
         let k = read.launch.settings.k;
-        let (off, on) = (run(off, k, Some(read))?, run(on, k, Some(read))?);
+        let groups = groups(&read.launch) as f64;
+        let of_group = |run: Run| {
+            // Clients are those of the whole server, batches those of one group.
+            let point = Measured { batch: (run.point.batch / groups).max(1.0), ..run.point };
+            Run { point, beside: Beside { clients: run.beside.clients.map(|clients| clients / groups), ..run.beside } }
+        };
+        let (off, on) = (of_group(run(off, k, Some(read))?), of_group(run(on, k, Some(read))?));
         if off.point.k > 0 || on.point.k == 0 {
             let what = "--bench takes the run without speculation first and the one with it second";
             let which = if off.point.k > 0 { "the first one speculates" } else { "the second one does not speculate" };
@@ -103,19 +111,25 @@ fn around(args: &CheckArgs, read: &Read) -> Result<Around, Error> {
     for path in &args.metrics {
         preempted = preemptions(&read_text(path)?).or(preempted);
     }
-    let width = of.settings.tree_nodes.or_else(|| Some(of.settings.k? + 1)).unwrap_or(1);
     let largest_graph = of.further.captures.as_ref().and_then(|captures| {
         let largest = captures.largest?;
-        Some(if captures.unit == crate::words::CaptureUnit::Sequences { largest * width } else { largest })
+        let width = of.settings.tree_nodes.or_else(|| Some(of.settings.k? + 1)).unwrap_or(1);
+        Some(if captures.unit == CaptureUnit::Sequences { largest * width } else { largest })
     });
     Ok(Around {
         largest_graph,
         is_eager: of.further.is_eager,
         own_limit: read.means.own_limit,
-        limit: of.settings.max_num_seqs,
+        limit: limit_of(read),
         has_other_requests: false,
         preemptions: preempted,
     })
+}
+
+/// Running requests of a group that the command allows.
+fn limit_of(read: &Read) -> Option<u64> {
+    let all = read.launch.settings.max_num_seqs?;
+    Some(if read.launch.server == Server::Sglang { (all / groups(&read.launch)).max(1) } else { all })
 }
 
 /// Tokens in the KV cache of a run, in the mean.

@@ -11,7 +11,7 @@ use crate::domain::device::Device;
 use crate::domain::formats::Format;
 use crate::domain::model::Model;
 use crate::import::launch::{Drafting, Launch};
-use crate::report::launch_study::{Means, formats};
+use crate::report::launch_study::{Means, formats, groups};
 use crate::words::{DrafterKind, Dtype, HeadKind, Kind, Server, Word};
 
 /// Running requests of SGLang where speculation is on and nobody says how many.
@@ -35,10 +35,16 @@ pub(super) struct Read {
 impl Read {
     /// What the server sets by itself where the command does not: SGLang runs 48 requests with speculation
     /// (<https://github.com/sgl-project/sglang/pull/34290>).
-    fn limit_of_server(&self) -> Option<u64> {
+    pub(super) fn limit_of_server(&self) -> Option<u64> {
         let of = &self.launch.settings;
         let drafts = matches!(of.drafting, Drafting::Of(..));
-        (self.launch.server == Server::Sglang && drafts && of.max_num_seqs.is_none()).then_some(SGLANG_LIMIT)
+        match self.launch.server {
+            _ if of.max_num_seqs.is_some() => None,
+            Server::Sglang if drafts => Some((SGLANG_LIMIT / groups(&self.launch)).max(1)),
+            // One slot, unless -np says otherwise.
+            Server::LlamaCpp => Some(1),
+            _ => None,
+        }
     }
 
     /// Whether a served name may be that of the target: one that the catalog knows as another model is not.
@@ -51,7 +57,10 @@ impl Read {
     pub(super) fn own_limit(&mut self) {
         self.means.own_limit = self.limit_of_server();
         if let Some(limit) = self.means.own_limit {
-            self.assumed.push(format!("no more than {limit} requests run at once, with speculation or without"));
+            let of = self.launch.server;
+            self.assumed.push(format!(
+                "{of} runs no more than {limit} at once here unless the command says otherwise; with speculation or without"
+            ));
         }
     }
 
@@ -81,6 +90,7 @@ pub(super) fn resolved(args: &CheckArgs, launch: Launch) -> Result<Read, Error> 
     drafter(args, &mut read)?;
     memory(&mut read, device.as_ref());
     devices(&mut read);
+    unpriceable(&mut read);
     Ok(read)
 }
 
@@ -128,6 +138,7 @@ fn target(args: &CheckArgs, read: &mut Read) -> Result<(), Error> {
         read.assumed.push(format!("the target's shape is that of {shown}; for other commands: specplan import hf {shown} --name {id} --out models"));
         read.means.target = Some(id);
         read.means.weights = Some(model.formats.weights().to_string());
+        read.means.is_moe = model.is_moe();
         read.target = Some(model);
         return Ok(());
     }
@@ -143,6 +154,7 @@ fn target(args: &CheckArgs, read: &mut Read) -> Result<(), Error> {
         resolve::model(&read.search, &written, resolve::is_target)
     };
     read.assumed.extend(found.note);
+    read.means.is_moe = found.entry.as_ref().is_some_and(Model::is_moe);
     read.means.target = Some(found.entry.as_ref().map_or(found.written, |model| model.id.clone()));
     match &found.entry {
         Some(model) => read.means.weights = Some(model.formats.weights().to_string()),
@@ -212,7 +224,12 @@ fn drafter(args: &CheckArgs, read: &mut Read) -> Result<(), Error> {
     read.means.drafter = found.entry.map(|model| model.id);
     if read.means.drafter.is_none() {
         read.means.unresolved.push(written.clone());
-        if kind == DrafterKind::Model {
+        let of_others = resolve::model(&read.search, &written, |model| model.head_kind().is_some_and(is_of)).entry;
+        let other = of_others.zip(read.target.as_ref()).filter(|(head, target)| !head.fits.contains(&target.id));
+        if let Some((head, target)) = other.filter(|(head, _)| !head.fits.is_empty()) {
+            let what = format!("{written} is a head for {}, and the target is {}", head.fits.join(" or "), target.id);
+            read.missing.push((what, "name a head of this target".to_owned()));
+        } else if kind == DrafterKind::Model {
             let hint = "give its --draft-config config.json".to_owned();
             read.missing.push((format!("the catalog has no draft model called \"{written}\""), hint));
         } else {
@@ -238,25 +255,80 @@ fn memory(read: &mut Read, device: Option<&Device>) {
         .push(format!("{fraction} of the memory that weights leave free comes to {:.0} % of all", 100.0 * share));
 }
 
-/// Whether there are as many accelerators as the command takes.
+/// Whether there are as many accelerators as the command takes, and who decodes together.
 fn devices(read: &mut Read) {
     let of = &read.launch.settings;
-    let apart = read.launch.server == Server::Vllm;
-    let groups = if apart { of.data_parallel.unwrap_or(1) } else { 1 };
-    if apart && groups > 1 && of.expert_parallel.is_none() {
-        read.assumed.push(format!("{groups} replicas, each priced alone: --load counts the sequences of one of them"));
+    let (server, is_apart) = (read.launch.server, read.launch.further.is_attention_dp);
+    let groups = groups(&read.launch);
+    // SGLang and TensorRT-LLM attend apart on the same devices.
+    let copies = if is_apart { 1 } else { groups };
+    if groups > 1 {
+        read.assumed.push(match is_apart || read.means.is_moe {
+            true => format!("{groups} groups attend apart: a batch, and --load, count the sequences of one of them"),
+            false => {
+                format!("{groups} replicas, each priced alone: a batch, and --load, count the sequences of one of them")
+            }
+        });
     }
-    let needed = of.tensor_parallel.unwrap_or(1) * of.pipeline_parallel.unwrap_or(1) * groups;
-    if let Some(count) = read.count.filter(|count| *count != needed) {
-        let what = if count < needed { "more than there are" } else { "the others stand idle, or serve replicas" };
-        read.assumed.push(format!("the command takes {needed} accelerators of {count}: {what}"));
+    let mode = read.launch.also.iter().find(|(name, _)| name == "split-mode").and_then(|(_, mode)| mode.as_str());
+    let spreads = server == Server::LlamaCpp && of.tensor_parallel.is_none() && mode != Some("none");
+    if let Some(count) = read.count.filter(|count| spreads && *count > 1) {
+        read.means.stages = Some(count);
+        read.assumed.push(format!("llama.cpp spreads the layers over {count} accelerators, one after the other"));
+        return;
     }
-    if of.tensor_parallel.is_none()
-        && read.count.is_some_and(|count| count > 1)
-        && read.launch.server == Server::LlamaCpp
-    {
-        read.assumed.push(
-            "llama.cpp spreads layers over all accelerators: priced as one that holds them all in turn".to_owned(),
-        );
+    let needed = of.tensor_parallel.unwrap_or(1) * of.pipeline_parallel.unwrap_or(1) * copies;
+    match read.count {
+        Some(count) if count < needed => {
+            let what = format!("the command takes {needed} accelerators, and there are {count}");
+            read.missing.push((what, "give --gpu with as many, or fewer to the command".to_owned()));
+        }
+        Some(count) if count > needed => {
+            read.assumed.push(format!(
+                "the command takes {needed} accelerators of {count}: the others stand idle, or serve replicas"
+            ));
+        }
+        _ => {}
     }
 }
+
+/// Settings that nobody can price.
+fn unpriceable(read: &mut Read) {
+    let said = |name: &str| read.launch.also.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let number = |value: serde_json::Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    let layers = read.target.as_ref().map(Model::layers);
+    let on_gpu = said("gpu-layers").or_else(|| said("n-gpu-layers")).and_then(number);
+    if let (Some(some), Some(all)) = (on_gpu, layers)
+        && (some as f64) < all
+    {
+        let what = format!("{some} of {all} layers are on the accelerator: those on the CPU have no price");
+        read.missing.push((what, "put all of them there: -ngl 999".to_owned()));
+    }
+    if said("n-cpu-moe").and_then(number).is_some_and(|some| some > 0) {
+        read.missing.push(("experts on the CPU have no price".to_owned(), "leave --n-cpu-moe out".to_owned()));
+    }
+    let is_wrong = |note: &&String| note.contains("is no draft length");
+    if let Some(note) = read.launch.notes.iter().find(is_wrong) {
+        read.missing.push((note.clone(), "state the draft length".to_owned()));
+    }
+    if matches!(read.launch.further.dtype.as_deref(), Some("float32" | "float" | "fp32")) {
+        read.missing.push(("--dtype float32 has no price here".to_owned(), "serve in 16 bits".to_owned()));
+    }
+    let format = read.launch.settings.target_quantization.as_deref();
+    if let Some(unknown) = format.filter(|format| formats(format, false).0.is_null() && !PLAIN.contains(format)) {
+        read.assumed.push(format!("weights in {unknown} are not known here: those of the catalog's model are priced"));
+    }
+    let small = ["iq1", "iq2", "iq3", "q2", "q3", "tq"];
+    if format.is_some_and(|format| small.iter().any(|small| format.trim_start_matches("ud-").starts_with(small))) {
+        read.assumed.push("formats of fewer than 4 bits are priced as 4 bits".to_owned());
+    }
+    if let (Some(format), true) = (
+        &read.launch.further.draft_quantization,
+        matches!(read.launch.settings.drafting, Drafting::Of(kind, _) if kind != DrafterKind::Model),
+    ) {
+        read.assumed.push(format!("the head's format, {format}, is not priced: its weights count 16 bits"));
+    }
+}
+
+/// Formats that are the model's own.
+const PLAIN: [&str; 5] = ["bf16", "f16", "f32", "fp16", "auto"];

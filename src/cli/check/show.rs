@@ -10,6 +10,7 @@ use crate::cli::files::Results;
 use crate::cli::forms::Forms;
 use crate::cli::plan::{Decided, files};
 use crate::cli::terminal;
+use crate::report::plan::own::Launched;
 use crate::report::plan::{columns, document, text};
 use crate::report::table::{self, Style};
 use crate::report::{gap, launch};
@@ -36,7 +37,7 @@ pub(super) fn show(
     };
     trust.splice(0..0, assumed(read, benched));
     let page = |style| {
-        let mut parts = vec![text::short(planned, read.launch.settings.k, style)];
+        let mut parts = vec![text::short(planned, &launched(read), style)];
         parts.extend(benched.map(|of| gap::text(&of.gap, &of.causes, style)));
         table::page(&scenario.title, &parts.join("\n\n"), &trust, style)
     };
@@ -85,6 +86,12 @@ fn due(args: &CheckArgs, read: &Read, benched: Option<&Benched>, decided: &Decid
             terminal::print(format!("{whole:#}\n").as_bytes())
         }
     }
+}
+
+/// What the command drafts.
+fn launched(read: &Read) -> Launched {
+    let of = &read.launch.settings;
+    Launched { k: of.k, schedule: read.launch.further.schedule.clone(), off_from: of.disable_by_batch_size }
 }
 
 /// What was assumed, and what of the command nobody here knows.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::import::launch::Reading;
 use crate::import::launch::flags::{Flag, Known, of_file};
-use crate::import::launch::names::{Drafting, quantization};
+use crate::import::launch::names::{Drafting, head, quantization};
 use crate::words::DrafterKind;
 
 pub(super) fn read(reading: &mut Reading<'_>) {
@@ -73,7 +73,10 @@ fn limits(reading: &mut Reading<'_>) {
     if let Some(tokens) = reading.whole(&["ubatch-size"]) {
         reading.also("ubatch_size", tokens);
     }
-    for name in ["split-mode", "tensor-split", "gpu-layers", "n-gpu-layers", "flash-attn"] {
+    if reading.flags.is_set("kv-unified") {
+        reading.also("kv-unified", true);
+    }
+    for name in ["n-cpu-moe", "split-mode", "tensor-split", "gpu-layers", "n-gpu-layers", "flash-attn"] {
         if let Some(value) = reading.text(&[name]) {
             reading.also(name, value);
         }
@@ -94,6 +97,13 @@ fn drafts(reading: &mut Reading<'_>) {
     let drafter = named(reading, &["model-draft"], &["hf-repo-draft"], &[]);
     let types = reading.text(&["spec-type"]).unwrap_or_default();
     let types = if reading.flags.is_set("mtp") && types.is_empty() { "draft-mtp".to_owned() } else { types };
+    // A fork has what belongs to a way to draft behind it: mtp:n_max=3,p_min=0.5.
+    let (types, own) = match types.split_once(':') {
+        Some((kind, own)) => (kind.to_owned(), own.to_owned()),
+        None => (types, String::new()),
+    };
+    let named_so = drafter.as_ref().is_some_and(|(name, _)| head(name) == Some(Drafting::Of(DrafterKind::Mtp, None)));
+    let types = if named_so && types.is_empty() { "draft-mtp".to_owned() } else { types };
     let drafting = kind(&types, drafter.is_some());
     if types.contains(',') {
         reading.note(format!("--spec-type {types}: of several ways to draft the first that has a model is priced"));
@@ -103,8 +113,9 @@ fn drafts(reading: &mut Reading<'_>) {
     }
     let (drafter, format) = drafter.unzip();
     let k = reading.whole(&["spec-draft-n-max", "draft-max"]).or_else(|| reading.whole(&["spec-ngram-mod-n-max"]));
+    let own = own.split(',').find_map(|pair| pair.trim().strip_prefix("n_max=")?.parse().ok());
     let settings = &mut reading.launch.settings;
-    (settings.drafting, settings.drafter, settings.k) = (drafting, drafter, k);
+    (settings.drafting, settings.drafter, settings.k) = (drafting, drafter, k.or(own));
     reading.launch.further.draft_quantization = format.flatten();
     for name in ["draft-min", "spec-draft-n-min", "draft-p-min"] {
         if let Some(value) = reading.number(&[name]) {

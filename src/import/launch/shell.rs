@@ -241,6 +241,7 @@ impl Reader {
             text.push('\n');
         }
         let rest: String = rest.iter().collect();
+        let rest = self.found.variables.expanded(&rest).replace(['"', '\''], "");
         let named = |words: &str| words.split(['>', ' ']).rfind(|word| !word.is_empty()).map(str::to_owned);
         let by_sign = self.line.redirections.iter().rev().find(|of| of.starts_with('>')).and_then(|of| named(of));
         let by_tee = self.line.words.iter().position(|word| word == "tee").and_then(|at| self.line.words.get(at + 1));

@@ -9,7 +9,8 @@ use crate::words::{CaptureUnit, DrafterKind};
 pub(super) fn read(reading: &mut Reading<'_>) {
     let options = std::mem::take(&mut reading.options);
     reading.launch.settings.target = reading.flags.free.first().cloned().or_else(|| said(&options, &["model"]));
-    let mut of = |flags: &[&str], keys: &[&str]| reading.whole(flags).or_else(|| under(&options, keys));
+    // The file overrules the command.
+    let mut of = |flags: &[&str], keys: &[&str]| under(&options, keys).or_else(|| reading.whole(flags));
     let tensor = of(&["tensor-parallel-size"], &["tensor_parallel_size", "tp_size"]);
     let pipeline = of(&["pipeline-parallel-size"], &["pipeline_parallel_size", "pp_size"]);
     let experts = of(&["moe-expert-parallel-size"], &["moe_expert_parallel_size", "ep_size"]);
@@ -33,7 +34,7 @@ pub(super) fn read(reading: &mut Reading<'_>) {
 fn memory(reading: &mut Reading<'_>, options: &Value) {
     let cache = options.get("kv_cache_config").cloned().unwrap_or_default();
     let flag = reading.number(&["free-gpu-memory-fraction"]);
-    let fraction = flag.or_else(|| cache.get("free_gpu_memory_fraction").and_then(Value::as_f64));
+    let fraction = cache.get("free_gpu_memory_fraction").and_then(Value::as_f64).or(flag);
     reading.launch.further.free_memory_fraction = fraction;
     reading.launch.further.block_tokens = under(&cache, &["tokens_per_block"]);
     reading.launch.settings.kv_dtype = reading
@@ -67,7 +68,16 @@ fn drafts(reading: &mut Reading<'_>, options: &Value) {
     // Releases that call a tree's nodes draft length have its depth beside.
     let layers = under(config, &["num_eagle_layers"]);
     let depth = layers.or_else(|| reading.length(config, &["max_draft_len", "num_nextn_predict_layers"]));
-    let drafter = said(config, &["speculative_model", "speculative_model_dir"]);
+    let drafter = said(
+        config,
+        &[
+            "speculative_model",
+            "speculative_model_dir",
+            "pytorch_weights_path",
+            "pytorch_eagle_weights_path",
+            "draft_model",
+        ],
+    );
     let is_tree = config.get("use_dynamic_tree") == Some(&Value::Bool(true));
     let topk = under(config, &["dynamic_tree_max_topK", "dynamic_tree_max_topk", "dynamic_tree_max_top_k"])
         .filter(|_| is_tree);
@@ -80,12 +90,15 @@ fn drafts(reading: &mut Reading<'_>, options: &Value) {
         drafter.filter(|_| !matches!(drafting, Drafting::Of(DrafterKind::Ngram | DrafterKind::Suffix, _)));
     (settings.tree_topk, settings.tree_nodes) = (topk, drafted.map(|nodes| nodes + 1));
     if !decoding.is_empty() {
-        reading.also("method", decoding);
+        reading.also("method", decoding.clone());
     }
     for key in ["max_window_size", "max_ngram_size", "max_matching_ngram_size"] {
         if let Some(size) = under(config, &[key]) {
             reading.also(key, size);
         }
+    }
+    if decoding == "PARD" {
+        reading.note("PARD drafts every token in one pass: a price with a pass for each is too long".to_owned());
     }
     if config.get("max_batch_size").is_some() {
         reading.note("max_batch_size inside speculative_config is none of its keys: not taken as a limit".to_owned());
@@ -100,14 +113,19 @@ fn drafts(reading: &mut Reading<'_>, options: &Value) {
 
 fn kind(decoding: &str, backend: &str, config: &Value) -> Drafting {
     let of = |kind| Drafting::Of(kind, None);
+    let is_built = matches!(backend, "trt" | "tensorrt")
+        || ["num_eagle_layers", "eagle_choices", "max_non_leaves_per_layer"]
+            .iter()
+            .any(|key| config.get(*key).is_some());
     match decoding.to_lowercase().as_str() {
         "eagle3" => Drafting::Of(DrafterKind::Eagle, Some(3)),
         // Another name of Eagle3, but for engines that were built beforehand.
-        "eagle" => Drafting::Of(DrafterKind::Eagle, if matches!(backend, "trt" | "tensorrt") { None } else { Some(3) }),
+        "eagle" => Drafting::Of(DrafterKind::Eagle, if is_built { None } else { Some(3) }),
         "mtp" | "mtp_eagle" => of(DrafterKind::Mtp),
         "ngram" => of(DrafterKind::Ngram),
         "sa" => of(DrafterKind::Suffix),
         "drafttarget" | "draft_target" => of(DrafterKind::Model),
+        "pard" => of(DrafterKind::Model),
         "medusa" => of(DrafterKind::Medusa),
         "lookahead" => of(DrafterKind::Lookahead),
         "dflash" => of(DrafterKind::Block),

@@ -111,7 +111,7 @@ impl Variables {
     }
 
     /// A text with every variable in it put in.
-    fn expanded(&mut self, text: &str) -> String {
+    pub(super) fn expanded(&mut self, text: &str) -> String {
         let mut whole = String::new();
         let mut rest = text;
         while let Some(at) = rest.find('$') {

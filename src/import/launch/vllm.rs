@@ -102,7 +102,12 @@ fn captures(reading: &mut Reading<'_>) {
         sizes =
             flag.values.iter().flat_map(|values| values.split(',')).filter_map(|of| of.trim().parse().ok()).collect();
     }
-    let flag = reading.whole(&["max-cudagraph-capture-size"]);
+    // One size alone is the largest of those that are captured.
+    let only = sizes.first().copied().filter(|_| sizes.len() == 1 && reading.flags.is_set("cuda-graph-sizes"));
+    if only.is_some() {
+        sizes.clear();
+    }
+    let flag = reading.whole(&["max-cudagraph-capture-size"]).or(only);
     let largest =
         flag.or_else(|| under(&compilation, &["max_cudagraph_capture_size"])).or_else(|| sizes.iter().max().copied());
     let mode = said(&compilation, &["cudagraph_mode"]);

@@ -7,6 +7,29 @@ use crate::report::number::{counted, times};
 use crate::report::plan::Seen;
 use crate::report::plan::words::Line;
 
+/// What a server drafts already.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launched {
+    /// Its draft length.
+    pub k: Option<u64>,
+    /// Draft lengths by batch: from, to, k.
+    pub schedule: Vec<[u64; 3]>,
+    /// From so many sequences on nothing is drafted.
+    pub off_from: Option<u64>,
+}
+
+impl Launched {
+    /// The draft length at a batch; 0 where nothing is drafted.
+    #[must_use]
+    pub fn at(&self, batch: u64) -> Option<u64> {
+        if self.off_from.is_some_and(|from| batch >= from) {
+            return Some(0);
+        }
+        let by_batch = self.schedule.iter().find(|[from, to, _]| (*from..=*to).contains(&batch)).map(|[.., k]| *k);
+        by_batch.or(self.k)
+    }
+}
+
 impl Seen<'_, '_, '_> {
     /// What tokens per pass a gain takes at the batches that count, of a draft length or else of each that was tried.
     #[must_use]
@@ -60,18 +83,24 @@ impl Seen<'_, '_, '_> {
         })
     }
 
-    /// A draft length at the batches that count: its speedup, what it has to accept, and memory with and without the drafter.
+    /// What is drafted already at the batches that count: its speedup, what it has to accept, and memory with and without the drafter.
     #[must_use]
-    pub fn own(&self, k: u64) -> Vec<Line> {
+    pub fn own(&self, launched: &Launched) -> Vec<Line> {
         let at = self.case.verdict.candidate.or_else(|| self.case.members.first().copied());
         let Some(at) = at else { return Vec::new() };
         let here = &self.decision.lines[self.case.context][at].here;
-        let Some(length) = here.length(k) else { return Vec::new() };
         let mut lines = Vec::new();
         for batch in self.case.verdict.at.iter().map(|at| at.batch) {
-            let place = here.at(batch);
+            let (place, k) = (here.at(batch), launched.at(batch));
+            let Some(length) = k.and_then(|k| here.length(k)) else {
+                if k == Some(0) {
+                    let says = format!("nothing is drafted at {}, as the command says", self.batch_name(batch));
+                    lines.push(Line { about: "speedup", says });
+                }
+                continue;
+            };
             let speedup = place.speedup(length);
-            let best = place.best_of_drafting().filter(|best| best.k != k && best.speedup > 1.01 * speedup);
+            let best = place.best_of_drafting().filter(|best| best.k != length.k && best.speedup > 1.01 * speedup);
             let best = best.map_or_else(String::new, |best| format!("; k = {} has {}", best.k, times(best.speedup)));
             let pays = place
                 .tokens_to_pay(length)
@@ -80,16 +109,17 @@ impl Seen<'_, '_, '_> {
                 (all, _) if all == batch => String::new(),
                 (some, plain) => format!(", {some} of them running, {plain} without it"),
             };
+            let scheduled = if k == launched.k { String::new() } else { format!(" with k = {}", length.k) };
             let says = format!(
-                "{} at {}{running}: {:.2} tokens per pass, {pays}{best}",
+                "{}{scheduled} at {}{running}: {:.2} tokens per pass, {pays}{best}",
                 times(speedup),
                 self.batch_name(batch),
                 length.tokens
             );
             lines.push(Line { about: "speedup", says });
         }
-        let (with, without) = (length.capacity.running, here.alone.running);
-        if let Some((with, without)) = with.zip(without) {
+        let longest = launched.k.and_then(|k| here.length(k));
+        if let Some((with, without)) = longest.and_then(|length| length.capacity.running).zip(here.alone.running) {
             let says = format!("{} fit with the drafter, {} without it", counted(with, "sequence"), without);
             lines.push(Line { about: "memory", says });
         }

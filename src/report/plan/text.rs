@@ -1,5 +1,6 @@
 //! What people read of a decision.
 
+use crate::report::plan::own::Launched;
 use crate::report::plan::words::Line;
 use crate::report::plan::{Planned, Seen};
 use crate::report::table::{Style, composed, right, table};
@@ -38,12 +39,12 @@ pub fn text(planned: &Planned<'_, '_>, style: Style) -> String {
 
 /// Verdicts and the table of draft lengths, on one screen; before them what the draft length that is run already comes to.
 #[must_use]
-pub fn short(planned: &Planned<'_, '_>, own: Option<u64>, style: Style) -> String {
+pub fn short(planned: &Planned<'_, '_>, own: &Launched, style: Style) -> String {
     let all: Vec<Seen<'_, '_, '_>> = planned.cases().take(MOST_WHOLE).collect();
     let mut parts = Vec::new();
     for seen in &all {
-        let lines = own.map_or_else(Vec::new, |k| seen.own(k));
-        if let (Some(k), false) = (own, lines.is_empty()) {
+        let lines = seen.own(own);
+        if let (Some(k), false) = (own.k, lines.is_empty()) {
             parts.push(listed(&format!("As launched, k = {k} (what is recommended stands below)"), &lines, style));
         }
         parts.extend([verdict(seen, style), seen.best_by_batch(style)]);

@@ -111,7 +111,7 @@ proptest! {
         let (cost, tokens) = (case.cost(), case.shape.new_tokens());
         let layer = Some(Seconds::new(3e-4));
         let sizes: Vec<u64> = sizes.into_iter().collect();
-        let captures = Captures { sizes: &sizes, layer, without: Without::default() };
+        let captures = Captures { sizes: &sizes, layer, ..Captures::default() };
         let time = captures.applied(cost, case.shape, case.model.layers()).seconds();
         prop_assert!(time >= cost.seconds());
         let without = Without::of(&[Term::Padding, Term::Uncaptured]);
