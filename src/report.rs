@@ -10,6 +10,7 @@ pub mod engine;
 pub mod explanation;
 pub mod figures;
 mod footnotes;
+pub mod fragments;
 pub mod gap;
 pub mod imported;
 pub mod json;

@@ -17,7 +17,7 @@ use crate::domain::axis::Axis;
 use crate::parallel::{Failure, Outcome};
 use crate::report::manifest::manifest;
 use crate::report::sample::{Gathered, Sample, SamplePlan};
-use crate::report::{self, chart, json, table, trust};
+use crate::report::{chart, fragments, json, table, trust};
 use crate::sweep::grid::{Block, Grid, GridError, Tile};
 use crate::sweep::row::Row;
 use crate::sweep::run::run;
@@ -87,7 +87,7 @@ struct Maker<'a, 'g> {
 }
 
 impl Maker<'_, '_> {
-    fn piece(&self, tile: &Tile, rows: &[Row<'_>]) -> Result<Piece, Error> {
+    fn piece(&self, tile: &Tile, rows: &[Row<'_>]) -> Piece {
         let gathered = self.plan.gather(tile, rows);
         let fitting: Vec<Row<'_>>;
         let kept = if self.only_fitting {
@@ -96,14 +96,13 @@ impl Maker<'_, '_> {
         } else {
             rows
         };
-        let csv = if self.csv { report::csv::rows(kept) } else { Ok(Vec::new()) };
-        Ok(Piece {
+        Piece {
             rows: rows.len() as u64,
             kept: kept.len() as u64,
-            csv: csv.map_err(|error| Error::Internal(error.to_string()))?,
+            csv: if self.csv { fragments::rows(kept) } else { Vec::new() },
             json: if self.json { json::rows(kept) } else { Vec::new() },
             gathered,
-        })
+        }
     }
 }
 
@@ -120,8 +119,7 @@ fn price<'p, 'g>(
     let mut sample = Sample::empty(plan);
     let bar = progress::bar(grid.points(), args.common.quiet);
     let mut kept = 0;
-    let take = |piece: Result<Piece, Error>| {
-        let piece = piece?;
+    let take = |piece: Piece| {
         streams.csv.write(&piece.csv)?;
         streams.json.write_joined(&piece.json)?;
         sample.absorb(piece.gathered);

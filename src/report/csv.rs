@@ -4,7 +4,7 @@ use csv::{Terminator, Writer, WriterBuilder};
 use serde_json::Value;
 
 use crate::report::number::plain;
-use crate::sweep::row::{COLUMNS, Cell, Row};
+use crate::sweep::row::{COLUMNS, Cell};
 
 /// The header row of a sweep.
 ///
@@ -24,15 +24,6 @@ pub(super) fn names(columns: &[&str]) -> csv::Result<Vec<u8>> {
 
 /// Bytes that a row takes, about, to reserve them at once.
 const ROW_BYTES: usize = 360;
-
-/// Rows of a sweep without a header.
-///
-/// # Errors
-///
-/// None in practice: the bytes go to memory.
-pub fn rows(rows: &[Row<'_>]) -> csv::Result<Vec<u8>> {
-    records(rows.iter().map(Row::cells))
-}
 
 /// Rows of cells without a header.
 pub(super) fn records<'c, R>(rows: impl ExactSizeIterator<Item = R>) -> csv::Result<Vec<u8>>

@@ -13,6 +13,7 @@ mod catalog_list;
 mod catalog_names;
 mod cli;
 mod coverage;
+mod csv_rows;
 mod deployment;
 mod drafters;
 mod engine_output;
