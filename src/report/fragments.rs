@@ -48,8 +48,9 @@ fn append(bytes: &mut Vec<u8>, cells: &Cells<'_>, like: Option<&Written<'_>>) ->
         let same = like.map_or(0, |like| alike(&cells[column..], &like.cells[column..]));
         if let (Some(like), true) = (like, same > 0) {
             let (from, to) = (like.begins[column], like.begins[column + same]);
-            for next in column..column + same {
-                begins[next] = bytes.len() + like.begins[next] - from;
+            let (here, earlier) = (column..column + same, bytes.len());
+            for (begin, known) in begins[here.clone()].iter_mut().zip(&like.begins[here]) {
+                *begin = earlier + known - from;
             }
             bytes.extend_from_within(from..to);
             column += same;
