@@ -136,6 +136,7 @@ fn take(args: &CalibrateArgs, setting: &Setting<'_>) -> Result<Taken, Error> {
         ("engine", setting.engine.origin().to_owned()),
         ("tensor_parallel", setting.tensor_parallel.to_string()),
     ];
+    let ranks = setting.setup(None).map_err(|error| Error::CannotRun(error.to_string()))?.ranks();
     let search = SearchPath::new(catalog_folder(args.common.catalog.as_deref())?);
     // A name that the catalog knows as another model is another deployment; one that it does not know may be anything.
     let is_target = |name: &str| {
@@ -148,7 +149,8 @@ fn take(args: &CalibrateArgs, setting: &Setting<'_>) -> Result<Taken, Error> {
         let asked = points::Asked { name: &name, k: args.k, only: only.clone(), is_target: &is_target };
         let Points { points: read, refused, unread } =
             points(&text, &asked).map_err(|error| no_points(path, &text, &error))?;
-        taken.points.extend(read);
+        let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
+        taken.points.extend(read.into_iter().map(|point| if is_json { of_rank(point, ranks) } else { point }));
         taken.refused.extend(refused);
         if !unread.is_empty() {
             taken.unread.push(visible(&format!("{name}: columns that say nothing here: {}", unread.join(", "))));
@@ -156,6 +158,11 @@ fn take(args: &CalibrateArgs, setting: &Setting<'_>) -> Result<Taken, Error> {
         taken.texts.push((name, text));
     }
     Ok(taken)
+}
+
+/// A benchmark's clients are those of the whole server; where attention is apart a batch is that of one rank.
+fn of_rank(point: Measured, ranks: u64) -> Measured {
+    Measured { batch: (point.batch / ranks as f64).max(1.0), ..point }
 }
 
 fn no_points(path: &Path, text: &str, error: &NoPoints) -> Error {

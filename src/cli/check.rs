@@ -40,8 +40,18 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
     }
     read.means.is_counted = read.is_counted(args);
     let root = study(&read.launch, &read.means);
+    of_this_model(args, &read)?;
     if args.print_scenario {
+        if !args.set.is_empty() {
+            return Err(Error::Usage(
+                "--set changes what is priced, and --print-scenario prints the command alone: give --set to plan"
+                    .to_owned(),
+            ));
+        }
         return print_scenario(args, &read, root);
+    }
+    if read.launch.settings.drafting == Drafting::Nothing && !args.quiet {
+        read.launch.notes.iter().for_each(|note| terminal::note(&visible(note)));
     }
     if !read.missing.is_empty() {
         // They often say what is missing.
@@ -51,7 +61,6 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
     if read.launch.settings.drafting == Drafting::Nothing {
         return Err(nothing_drafts(&name, &text));
     }
-    of_this_model(args, &read)?;
     read.own_limit();
     let changes = plan_args(args, &read).common.changes();
     let request = Request { scenario: "launch", changes: &changes, seed: args.seed, published: true };
@@ -72,7 +81,8 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
 
 /// Refuses metrics of a server of another model.
 fn of_this_model(args: &CheckArgs, read: &Read) -> Result<(), Error> {
-    for path in &args.metrics {
+    // What comes through a pipe can be read once only.
+    for path in args.metrics.iter().filter(|path| path.is_file()) {
         let text = read_text(path)?;
         if let Some(other) = served(&text).filter(|named| !read.may_be_target(named)) {
             let target = read.means.target.as_deref().unwrap_or_default();

@@ -103,7 +103,7 @@ const REFITTED: usize = 40;
 /// speedup s   the row of a round, less F / s times that of a plain step
 ///
 /// b = C X' W (y - Y),    C = (X' W X + diag(widths^-2))^-1,    W = w / (noise y)^2
-/// w = 4 / (4 + (e / (noise y))^2),  until it stays
+/// w = 4 / (4 + (e / (noise y))^2),  until it stays; 1 of one or two points
 /// b >= least, pace + round pace >= least of rounds: what lies beyond is held there
 /// ```
 ///

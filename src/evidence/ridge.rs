@@ -5,6 +5,8 @@ use crate::evidence::sample::{Matrix, Sample, TERMS, Vector};
 
 /// Degrees of freedom of the law of residuals: heavier tails than a normal law, so that a point far off counts little.
 const FREEDOM: f64 = 4.0;
+/// Of so few points none is told by the others to lie far off.
+const FEW: usize = 2;
 /// Where the two paces stand among the terms.
 const PACE: usize = 0;
 const ROUND_PACE: usize = 2;
@@ -24,6 +26,9 @@ pub(super) struct Weighed<'s> {
 /// The terms, with weights that have stayed.
 pub(super) fn weighed(mut points: Vec<Weighed<'_>>, prior: Prior, rounds: usize) -> (Vec<Weighed<'_>>, Vector, Matrix) {
     let mut solved = bounded(&points, prior);
+    if points.len() <= FEW {
+        return (points, solved.0, solved.1);
+    }
     for _ in 0..rounds {
         for point in &mut points {
             let deviations = off(point, &solved.0) / (prior.noise * point.of.measured());

@@ -176,7 +176,11 @@ impl Reading<'_> {
             let written = flag.written.clone();
             self.note(format!("{written} {text} is no number: not set"));
         }
-        found
+        if found == Some(0) {
+            let written = flag.written.clone();
+            self.note(format!("{written} 0 says nothing: not set"));
+        }
+        found.filter(|number| *number > 0)
     }
 
     fn number(&mut self, names: &[&str]) -> Option<f64> {

@@ -194,7 +194,9 @@ impl<'p, 's> Uncertain<'p, 's> {
         }
         let are_known_together = !self.deviations.is_empty();
         let sum = |(point, drawn): (&Point, Vec<Drawn>)| {
-            let own = if are_known_together { held(drawn, self.misfits[point.candidate]) } else { drawn };
+            let here = &known[&(point.candidate, point.context)];
+            let priced = here.length(point.k).map_or(1.0, |length| here.at(point.batch).speedup(length));
+            let own = if are_known_together { held(drawn, self.misfits[point.candidate], priced) } else { drawn };
             summed(&own, self.misfits[point.candidate])
         };
         Ok(points.iter().zip(all).map(sum).collect())
@@ -247,15 +249,18 @@ pub fn accepted(length: &Length, factor: f64) -> f64 {
 /// # Formula
 ///
 /// ```text
-/// ln s' = ln s - (1 - f) (ln c - median ln c),     f = min(1, deviation of misfits / deviation of ln c),     c: speedup by constants alone
+/// ln s' = ln s + ln priced - median ln c - (1 - f) (ln c - median ln c),     f = min(1, deviation of misfits / deviation of ln c)
 /// ```
-fn held(mut drawn: Vec<Drawn>, misfit: Misfit) -> Vec<Drawn> {
+///
+/// c is the speedup by constants alone. What is priced stays in the middle: a constant that was fitted down to 0 is drawn above it only.
+fn held(mut drawn: Vec<Drawn>, misfit: Misfit, priced: f64) -> Vec<Drawn> {
     let mut logs: Vec<f64> = drawn.iter().map(|one| one.constants.ln()).collect();
     let share = misfit.share_of(variance(logs.iter().copied()));
     logs.sort_by(f64::total_cmp);
     let middle = quantile(&logs, 0.5);
+    let aside = if priced > 0.0 { priced.ln() - middle } else { 0.0 };
     for one in &mut drawn {
-        let times = ((share - 1.0) * (one.constants.ln() - middle)).exp();
+        let times = (aside + (share - 1.0) * (one.constants.ln() - middle)).exp();
         for speedup in [&mut one.constants, &mut one.speedup, &mut one.best.speedup] {
             *speedup *= times;
         }

@@ -52,10 +52,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..=1_000_000_000))]
     pub context: Option<u64>,
     /// Tokens per pass at the command's draft length, bonus included: the acceptance length that engines print.
-    #[arg(long, value_name = "N", conflicts_with_all = ["metrics", "alpha"])]
+    #[arg(long, value_name = "N", value_parser = tokens, conflicts_with_all = ["metrics", "alpha"])]
     pub tokens_per_pass: Option<f64>,
     /// Chance that a draft is accepted given all before it were.
-    #[arg(long, value_name = "A", conflicts_with = "metrics")]
+    #[arg(long, value_name = "A", value_parser = share, conflicts_with = "metrics")]
     pub alpha: Option<f64>,
     /// Print what the command sets as a scenario in TOML, which plan and sweep read, or in JSON for programs; nothing is priced.
     #[arg(long)]
@@ -84,4 +84,18 @@ pub struct CheckArgs {
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+fn tokens(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|tokens: &f64| (1.0..=1025.0).contains(tokens))
+        .ok_or_else(|| "tokens per pass are 1 or more, the bonus token included".to_owned())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|alpha: &f64| (0.0..=1.0).contains(alpha))
+        .ok_or_else(|| "alpha lies between 0 and 1".to_owned())
 }

@@ -40,6 +40,8 @@ pub(super) struct Benched {
 struct Run {
     point: Measured,
     beside: Beside,
+    /// Runs in its file.
+    runs: usize,
 }
 
 impl Benched {
@@ -51,7 +53,11 @@ impl Benched {
         let of_group = |run: Run| {
             // Clients are those of the whole server, batches those of one group.
             let point = Measured { batch: (run.point.batch / groups).max(1.0), ..run.point };
-            Run { point, beside: Beside { clients: run.beside.clients.map(|clients| clients / groups), ..run.beside } }
+            Run {
+                point,
+                runs: run.runs,
+                beside: Beside { clients: run.beside.clients.map(|clients| clients / groups), ..run.beside },
+            }
         };
         let (off, on) = (of_group(run(off, k, Some(read))?), of_group(run(on, k, Some(read))?));
         if off.point.k > 0 || on.point.k == 0 {
@@ -71,15 +77,17 @@ impl Benched {
         let around = Around { has_other_requests, ..around(args, read)? };
         let causes = causes(&gap, &off.beside, &on.beside, &around);
         let planned = Planned { batches: vec![1], contexts: vec![1], lengths: vec![1] };
+        let several = if off.runs > 1 || on.runs > 1 { "; of files with several runs the last is taken" } else { "" };
         let asked = Asked { id: "measured-here", planned, side: None };
         let fitted = fitted(&setting, vec![off.point, on.point], &asked);
         let (engine, told) = match fitted {
             Ok(fitted) => (
                 Some(fitted.engine),
                 "the two benchmarks calibrate the profile for this answer: two points, so that far batches stay unsure"
-                    .to_owned(),
+                    .to_owned()
+                    + several,
             ),
-            Err(error) => (None, format!("the two benchmarks do not calibrate the profile: {error}")),
+            Err(error) => (None, format!("the two benchmarks do not calibrate the profile: {error}{several}")),
         };
         Ok(Some(Self { gap, causes, engine, told }))
     }
@@ -97,18 +105,19 @@ fn run(path: &Path, k: Option<u64>, of: Option<&Read>) -> Result<Run, Error> {
     let only = of.map_or_else(Vec::new, |read| vec![("engine", read.launch.server.as_str().to_owned())]);
     let asked = PointsAsked { name: &name, k, only, is_target: &is_target };
     let read = points(&text, &asked).map_err(|error| unusable(&format!("{name}: {error}")))?;
+    let runs = read.points.len() + read.refused.len();
     let Some(point) = read.points.into_iter().next_back() else {
         let why = read.refused.first().map_or_else(|| "it holds no run".to_owned(), |(_, why)| why.clone());
         return Err(unusable(&format!("{name}: {why}")));
     };
     let beside = beside(&text).into_iter().next_back().unwrap_or_default();
-    Ok(Run { point, beside })
+    Ok(Run { point, beside, runs })
 }
 
 fn around(args: &CheckArgs, read: &Read) -> Result<Around, Error> {
     let of = &read.launch;
     let mut preempted = None;
-    for path in &args.metrics {
+    for path in args.metrics.iter().filter(|path| path.is_file()) {
         preempted = preemptions(&read_text(path)?).or(preempted);
     }
     let largest_graph = of.further.captures.as_ref().and_then(|captures| {

@@ -59,7 +59,7 @@ impl Read {
         if let Some(limit) = self.means.own_limit {
             let of = self.launch.server;
             self.assumed.push(format!(
-                "{of} runs no more than {limit} at once here unless the command says otherwise; with speculation or without"
+                "{of} runs no more than {limit} at once here unless the command says otherwise; plain decoding is priced with that limit too, though it may have none"
             ));
         }
     }
@@ -83,7 +83,13 @@ pub(super) fn resolved(args: &CheckArgs, launch: Launch) -> Result<Read, Error> 
         unmeasured: false,
         missing: Vec::new(),
     };
-    read.means.engine = Some(args.engine.clone().unwrap_or_else(|| profile(read.launch.server).to_owned()));
+    let own = || profile(read.launch.server).to_owned();
+    let given = args.engine.clone().map(|engine| match engine.contains('/') && args.print_scenario {
+        // A scenario looks for files beside itself, wherever it is put.
+        true => std::path::absolute(&engine).map_or(engine, |path| path.display().to_string()),
+        false => engine,
+    });
+    read.means.engine = Some(given.unwrap_or_else(own));
     read.means.context = args.context;
     let device = hardware(args, &mut read);
     target(args, &mut read)?;
@@ -225,7 +231,13 @@ fn drafter(args: &CheckArgs, read: &mut Read) -> Result<(), Error> {
     if read.means.drafter.is_none() {
         read.means.unresolved.push(written.clone());
         let of_others = resolve::model(&read.search, &written, |model| model.head_kind().is_some_and(is_of)).entry;
-        let other = of_others.zip(read.target.as_ref()).filter(|(head, target)| !head.fits.contains(&target.id));
+        // A target from its own configuration may be one that the catalog knows under another id.
+        let named = read.launch.settings.target.as_deref();
+        let known = named.and_then(|named| resolve::model(&read.search, named, resolve::is_target).entry);
+        let is_for = |head: &Model, target: &Model| {
+            head.fits.contains(&target.id) || known.as_ref().is_some_and(|known| head.fits.contains(&known.id))
+        };
+        let other = of_others.zip(read.target.as_ref()).filter(|(head, target)| !is_for(head, target));
         if let Some((head, target)) = other.filter(|(head, _)| !head.fits.is_empty()) {
             let what = format!("{written} is a head for {}, and the target is {}", head.fits.join(" or "), target.id);
             read.missing.push((what, "name a head of this target".to_owned()));

@@ -37,7 +37,8 @@ pub(super) fn show(
     };
     trust.splice(0..0, assumed(read, benched));
     let page = |style| {
-        let mut parts = vec![text::short(planned, &launched(read), style)];
+        let mut parts: Vec<String> = benched.and_then(measured_loss).into_iter().collect();
+        parts.push(text::short(planned, &launched(read), style));
         parts.extend(benched.map(|of| gap::text(&of.gap, &of.causes, style)));
         table::page(&scenario.title, &parts.join("\n\n"), &trust, style)
     };
@@ -87,6 +88,21 @@ fn due(args: &CheckArgs, read: &Read, benched: Option<&Benched>, decided: &Decid
         }
     }
 }
+
+/// A loss that was measured counts more than any price.
+fn measured_loss(of: &Benched) -> Option<String> {
+    let gain = of.gap.measured();
+    let price = if of.engine.is_some() { "" } else { ", and the price below is not that of this deployment" };
+    (gain < LOSS).then(|| {
+        format!(
+            "MEASURED: A LOSS, {gain:.2}x at batch {:.0} with k = {}: do not enable it at that load{price}",
+            of.gap.on.batch, of.gap.k
+        )
+    })
+}
+
+/// Gains that are measured below are losses.
+const LOSS: f64 = 0.98;
 
 /// What the command drafts.
 fn launched(read: &Read) -> Launched {

@@ -221,3 +221,31 @@ fn as_json(value: &DeValue<'_>) -> Value {
         DeValue::Datetime(time) => time.to_string().into(),
     }
 }
+
+/// The worse the measured gain, the worse the answer; a measured loss is no gain at that batch, and intervals hold what they are of.
+#[test]
+fn the_answer_follows_what_was_measured() {
+    let folder = folder();
+    let here = folder.path();
+    std::fs::write(here.join("off.json"), result(12.0, 12.0, 60.0, None)).unwrap();
+    let mut before = f64::INFINITY;
+    for tpot in [6.0, 8.0, 10.0, 12.0, 13.0, 13.8, 14.0, 16.0, 20.0] {
+        std::fs::write(here.join("on.json"), result(tpot, 2.55 * tpot, 60.0, Some(2.55))).unwrap();
+        let more =
+            ["--gpu", "H100", "--load", "p50=60", "--write", "none", "--quiet", "--bench", "off.json", "on.json"];
+        let shown = check(here, COMMAND, &more);
+        let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = &told[told.find("(90 %: ").map_or(0, |at| at.saturating_sub(30))..];
+        let line = &line[..line.len().min(120)];
+        let numbers: Vec<f64> =
+            line.split([' ', '(', ')', ',']).filter_map(|word| word.strip_suffix('x')?.parse().ok()).collect();
+        let (speedup, low, high) = (numbers[0], numbers[1], numbers[2]);
+        assert!(low <= speedup && speedup <= high && speedup <= before + 0.02, "{tpot}: {line}");
+        before = speedup;
+        if tpot > 12.5 {
+            assert!(shown.contains("MEASURED: A LOSS") && shown.contains("DON'T ENABLE"), "{tpot}: {shown}");
+        } else if tpot < 9.0 {
+            assert!(shown.contains("ENABLE drafter"), "{tpot}: {shown}");
+        }
+    }
+}
