@@ -1,5 +1,6 @@
 //! A grid of points, priced tile by tile and handed over in order: nothing ever holds all rows.
 
+pub mod condition;
 pub mod grid;
 pub mod row;
 pub mod run;

@@ -21,6 +21,9 @@ use crate::cli::args::convert::ConvertArgs;
 use crate::cli::args::plan::PlanArgs;
 use crate::cli::args::tree::TreeArgs;
 use crate::cli::args::validate::ValidateArgs;
+use crate::diagnostic::nearest;
+use crate::sweep::condition::{Condition, ConditionError};
+use crate::sweep::row::COLUMNS;
 use crate::units::Probability;
 use crate::words::{ColorChoice, FileForm, Format, Kind, Role};
 
@@ -223,7 +226,8 @@ pub struct ListArgs {
 Examples:
   specplan sweep                                       the built-in founding study
   specplan sweep --scenario mine.toml --out results    your own
-  specplan sweep --set 'sweep.batch=[1,8,32]' --set drafters.llama-1b.acceptance.iid.alpha=0.75")]
+  specplan sweep --set 'sweep.batch=[1,8,32]' --set drafters.llama-1b.acceptance.iid.alpha=0.75
+  specplan sweep --where 'speedup>=1.2' --where 'batch<=64' --format csv --write none --quiet")]
 pub struct SweepArgs {
     /// Flags that every command has.
     #[command(flatten)]
@@ -234,9 +238,24 @@ pub struct SweepArgs {
     /// Leave out points that do not fit in memory.
     #[arg(long)]
     pub only_fitting: bool,
+    /// Leave out points whose cells do not meet this: 'speedup>=1.2', 'batch<=64', 'fits=true', 'notes!=unvalidated',
+    /// 'alpha=' for empty cells; all of several.
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    pub conditions: Vec<Condition>,
     /// Refuse larger sweeps [default: 1000000000].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_points: Option<u64>,
+}
+
+/// Reads a condition; says which column was meant.
+fn condition(text: &str) -> Result<Condition, String> {
+    text.parse().map_err(|error| match &error {
+        ConditionError::NoColumn(name) => nearest(name, COLUMNS).map_or_else(
+            || error.to_string(),
+            |meant| format!("the table has no column `{name}`: did you mean `{meant}`?"),
+        ),
+        _ => error.to_string(),
+    })
 }
 
 impl SweepArgs {

@@ -18,6 +18,7 @@ use crate::parallel::{Failure, Outcome};
 use crate::report::manifest::manifest;
 use crate::report::sample::{Gathered, Sample, SamplePlan};
 use crate::report::{chart, fragments, json, table, trust};
+use crate::sweep::condition::Selection;
 use crate::sweep::grid::{Block, Grid, GridError, Tile};
 use crate::sweep::row::Row;
 use crate::sweep::run::run;
@@ -31,7 +32,9 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
     let forms = Forms::of(&args.output.write)?;
     let loaded = open(&args.common)?;
     let grid = grid(args, &loaded)?;
-    let options = json!({ "only_fitting": args.only_fitting });
+    let selection = Selection { only_fitting: args.only_fitting, conditions: args.conditions.clone() };
+    let conditions: Vec<String> = selection.conditions.iter().map(ToString::to_string).collect();
+    let options = json!({ "only_fitting": selection.only_fitting, "where": conditions });
     let manifest = manifest("sweep", &loaded.scenario, &inputs(&loaded), &options);
 
     let stop = stop_on_signal()?;
@@ -39,11 +42,11 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
     let route = |file: bool, format: Format| Route { file, stdout: args.output.format == format };
     let (csv, json) = (route(forms.csv, Format::Csv), route(forms.json, Format::Json));
     let mut streams = Streams::start(csv, json, results.as_ref(), &manifest)?;
-    let plan = SamplePlan::new(&grid, args.only_fitting);
-    let (sample, kept) = price(args, &grid, &plan, &mut streams, &stop)?;
+    let plan = SamplePlan::new(&grid, &selection);
+    let (sample, kept) = price(args, &grid, (&plan, &selection), &mut streams, &stop)?;
     streams.finish(results.as_mut())?;
     if kept == 0 {
-        return Err(nothing_fits(&grid));
+        return Err(nothing_left(&grid, &selection));
     }
     let published = match results {
         Some(results) => Some(write_rest(results, &forms, &sample, &loaded, manifest)?),
@@ -81,7 +84,7 @@ struct Piece {
 /// Turns the rows of tiles into what is written and kept of them.
 struct Maker<'a, 'g> {
     plan: &'a SamplePlan<'g>,
-    only_fitting: bool,
+    selection: &'a Selection,
     csv: bool,
     json: bool,
 }
@@ -89,12 +92,12 @@ struct Maker<'a, 'g> {
 impl Maker<'_, '_> {
     fn piece(&self, tile: &Tile, rows: &[Row<'_>]) -> Piece {
         let gathered = self.plan.gather(tile, rows);
-        let fitting: Vec<Row<'_>>;
-        let kept = if self.only_fitting {
-            fitting = rows.iter().filter(|row| row.memory.fits).copied().collect();
-            &fitting
-        } else {
+        let wanted: Vec<Row<'_>>;
+        let kept = if self.selection.keeps_all() {
             rows
+        } else {
+            wanted = rows.iter().filter(|row| self.selection.keeps(row)).copied().collect();
+            &wanted
         };
         Piece {
             rows: rows.len() as u64,
@@ -110,12 +113,12 @@ impl Maker<'_, '_> {
 fn price<'p, 'g>(
     args: &SweepArgs,
     grid: &'g Grid<'g>,
-    plan: &'p SamplePlan<'g>,
+    (plan, selection): (&'p SamplePlan<'g>, &'p Selection),
     streams: &mut Streams,
     stop: &AtomicBool,
 ) -> Result<(Sample<'p, 'g>, u64), Error> {
     let (csv, json) = (streams.csv.wanted(), streams.json.wanted());
-    let maker = Maker { plan, only_fitting: args.only_fitting, csv, json };
+    let maker = Maker { plan, selection, csv, json };
     let mut sample = Sample::empty(plan);
     let bar = progress::bar(grid.points(), args.common.quiet);
     let mut kept = 0;
@@ -135,6 +138,19 @@ fn price<'p, 'g>(
         Err(Failure::Taken(error)) => Err(error),
         Err(error @ Failure::Threads { .. }) => Err(Error::Internal(error.to_string())),
     }
+}
+
+/// What to say when no point is left.
+fn nothing_left(grid: &Grid<'_>, selection: &Selection) -> Error {
+    if selection.conditions.is_empty() {
+        return nothing_fits(grid);
+    }
+    let conditions: Vec<String> = selection.conditions.iter().map(|condition| format!("`{condition}`")).collect();
+    let fit = if selection.only_fitting { ", and fits in memory" } else { "" };
+    Error::CannotRun(format!(
+        "no point meets {}{fit}: loosen a condition of --where, or widen the axes of [sweep]",
+        conditions.join(" and ")
+    ))
 }
 
 /// What to say when `--only-fitting` leaves nothing: the point that comes closest, and what would help.

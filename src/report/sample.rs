@@ -6,6 +6,7 @@
 use crate::plan::yields::{AcceptanceLabel, Known};
 use crate::report::number::shortest;
 use crate::report::pick::{by_factor, evenly};
+use crate::sweep::condition::Selection;
 use crate::sweep::grid::{Block, Grid, Tile};
 use crate::sweep::row::Row;
 use crate::units::Seconds;
@@ -25,7 +26,7 @@ pub struct SamplePlan<'g> {
     panels: Vec<PanelPlan<'g>>,
     omitted_panels: u64,
     lines: u64,
-    only_fitting: bool,
+    selection: &'g Selection,
 }
 
 /// Which points of one block at one context a sample keeps.
@@ -135,9 +136,9 @@ impl Picked {
 }
 
 impl<'g> SamplePlan<'g> {
-    /// Settles which points are kept; with `only_fitting` those that do not fit are not.
+    /// Settles which points are kept, of those that are wanted.
     #[must_use]
-    pub fn new(grid: &'g Grid<'g>, only_fitting: bool) -> Self {
+    pub fn new(grid: &'g Grid<'g>, selection: &'g Selection) -> Self {
         let (all_blocks, contexts) = (grid.blocks.len() as u64, grid.context.len());
         let all = all_blocks.saturating_mul(contexts);
         // Every block kept has the same contexts, so that panels can be compared.
@@ -150,7 +151,7 @@ impl<'g> SamplePlan<'g> {
         let panels: Vec<PanelPlan<'g>> = blocks.iter().flat_map(panel).collect();
         let acceptances: u64 = grid.blocks.iter().map(Block::acceptances).sum();
         let omitted_panels = all - panels.len() as u64;
-        Self { panels, omitted_panels, lines: acceptances.saturating_mul(contexts), only_fitting }
+        Self { panels, omitted_panels, lines: acceptances.saturating_mul(contexts), selection }
     }
 
     /// What a tile holds of the sample. Runs where the tile was priced.
@@ -159,7 +160,7 @@ impl<'g> SamplePlan<'g> {
         let mut gathered = Gathered::default();
         for (at, panel) in self.panels.iter().enumerate() {
             if panel.block_index == tile.block && tile.context.contains(&panel.context_index) {
-                panel.gather(at, tile, rows, self.only_fitting, &mut gathered);
+                panel.gather(at, tile, rows, self.selection, &mut gathered);
             }
         }
         gathered
@@ -300,7 +301,7 @@ impl<'g> PanelPlan<'g> {
         batch * self.acceptance.count() + acceptance
     }
 
-    fn gather(&self, at: usize, tile: &Tile, rows: &[Row<'_>], only_fitting: bool, into: &mut Gathered) {
+    fn gather(&self, at: usize, tile: &Tile, rows: &[Row<'_>], selection: &Selection, into: &mut Gathered) {
         let lengths = [&tile.batch, &tile.acceptance, &tile.k].map(|range| (range.end - range.start) as usize);
         let first = (self.context_index - tile.context.start) as usize * lengths.iter().product::<usize>();
         let kept = |picked: &Picked, range: &std::ops::Range<u64>| {
@@ -320,7 +321,7 @@ impl<'g> PanelPlan<'g> {
                 let start = first + (batch_row * lengths[1] + acceptance_row) * lengths[2];
                 let line = &rows[start..start + lengths[2]];
                 let index = self.line(batch, acceptance);
-                let shown = |row: &Row<'_>| (row.memory.fits || !only_fitting).then(|| point(row));
+                let shown = |row: &Row<'_>| selection.keeps(row).then(|| point(row));
                 for &(k, k_row) in &ks {
                     into.cells.extend(shown(&line[k_row]).map(|point| (at, index * self.k.count() + k, point)));
                 }

@@ -12,6 +12,7 @@ mod catalog;
 mod catalog_list;
 mod catalog_names;
 mod cli;
+mod conditions;
 mod coverage;
 mod csv_rows;
 mod deployment;
