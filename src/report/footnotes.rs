@@ -21,8 +21,13 @@ pub(super) struct Marks {
 pub(super) fn notes(panel: &Panel<'_, '_>, style: Style, marks: Marks) -> Vec<String> {
     let mut notes = Vec::new();
     if panel.lacks_points() {
-        let what = if panel.is_blank() { "nothing here fits" } else { "what does not fit is left out" };
-        notes.push(format!("{what}: {} are usable", panel.plan.block.setup.usable()));
+        let usable = panel.plan.block.setup.usable();
+        notes.push(match (panel.plan.selection.conditions.is_empty(), panel.is_blank()) {
+            (true, true) => format!("nothing here fits: {usable} are usable"),
+            (true, false) => format!("what does not fit is left out: {usable} are usable"),
+            (false, true) => format!("every point is left out, as it {}", panel.unwanted()),
+            (false, false) => format!("left out: what {}", panel.unwanted()),
+        });
     }
     if marks.best {
         let mark = if style == Style::Plain { "*" } else { "bold" };

@@ -26,7 +26,6 @@ pub struct SamplePlan<'g> {
     panels: Vec<PanelPlan<'g>>,
     omitted_panels: u64,
     lines: u64,
-    selection: &'g Selection,
 }
 
 /// Which points of one block at one context a sample keeps.
@@ -46,6 +45,8 @@ pub struct PanelPlan<'g> {
     pub acceptance: Picked,
     /// Draft lengths kept.
     pub k: Picked,
+    /// Which points are wanted.
+    pub selection: &'g Selection,
 }
 
 /// A sample of a grid, filled piece by piece.
@@ -145,13 +146,13 @@ impl<'g> SamplePlan<'g> {
         let blocks = evenly(all_blocks, PANELS);
         let kept_contexts = evenly(contexts, PANELS / (blocks.len() as u64).max(1));
         let panel = |&block: &u64| {
-            let of_context = move |&context: &u64| PanelPlan::new(grid, block as usize, context);
+            let of_context = move |&context: &u64| PanelPlan::new(grid, selection, block as usize, context);
             kept_contexts.iter().map(of_context).collect::<Vec<_>>()
         };
         let panels: Vec<PanelPlan<'g>> = blocks.iter().flat_map(panel).collect();
         let acceptances: u64 = grid.blocks.iter().map(Block::acceptances).sum();
         let omitted_panels = all - panels.len() as u64;
-        Self { panels, omitted_panels, lines: acceptances.saturating_mul(contexts), selection }
+        Self { panels, omitted_panels, lines: acceptances.saturating_mul(contexts) }
     }
 
     /// What a tile holds of the sample. Runs where the tile was priced.
@@ -160,7 +161,7 @@ impl<'g> SamplePlan<'g> {
         let mut gathered = Gathered::default();
         for (at, panel) in self.panels.iter().enumerate() {
             if panel.block_index == tile.block && tile.context.contains(&panel.context_index) {
-                panel.gather(at, tile, rows, self.selection, &mut gathered);
+                panel.gather(at, tile, rows, &mut gathered);
             }
         }
         gathered
@@ -231,7 +232,20 @@ impl<'p, 'g> Panel<'p, 'g> {
         self.cells.iter().copied().flatten()
     }
 
-    /// Whether some point was left out because it does not fit.
+    /// What points that were left out do not do.
+    #[must_use]
+    pub fn unwanted(&self) -> String {
+        let Selection { only_fitting, conditions } = self.plan.selection;
+        let unfit = || format!("does not fit in the usable {}", self.plan.block.setup.usable());
+        if conditions.is_empty() {
+            return unfit();
+        }
+        let conditions: Vec<String> = conditions.iter().map(ToString::to_string).collect();
+        let or = if *only_fitting { format!(", or {}", unfit()) } else { String::new() };
+        format!("does not meet {}{or}", conditions.join(" and "))
+    }
+
+    /// Whether some point was left out.
     #[must_use]
     pub fn lacks_points(&self) -> bool {
         self.cells.iter().any(Option::is_none)
@@ -275,7 +289,7 @@ impl<'p, 'g> Panel<'p, 'g> {
 }
 
 impl<'g> PanelPlan<'g> {
-    fn new(grid: &'g Grid<'g>, block_index: usize, context_index: u64) -> Self {
+    fn new(grid: &'g Grid<'g>, selection: &'g Selection, block_index: usize, context_index: u64) -> Self {
         let block = &grid.blocks[block_index];
         let (batches, acceptances, ks) = (grid.batch.len(), block.acceptances(), block.k.len());
         let kept_acceptances = if acceptances <= WHOLE_ACCEPTANCES { WHOLE_ACCEPTANCES } else { ACCEPTANCES };
@@ -288,6 +302,7 @@ impl<'g> PanelPlan<'g> {
             batch_length: batches,
             acceptance: Picked::of(acceptances, evenly(acceptances, kept_acceptances), |index| index),
             k: Picked::of(ks, by_factor(ks, KS), |index| block.k.get(index)),
+            selection,
         }
     }
 
@@ -301,7 +316,7 @@ impl<'g> PanelPlan<'g> {
         batch * self.acceptance.count() + acceptance
     }
 
-    fn gather(&self, at: usize, tile: &Tile, rows: &[Row<'_>], selection: &Selection, into: &mut Gathered) {
+    fn gather(&self, at: usize, tile: &Tile, rows: &[Row<'_>], into: &mut Gathered) {
         let lengths = [&tile.batch, &tile.acceptance, &tile.k].map(|range| (range.end - range.start) as usize);
         let first = (self.context_index - tile.context.start) as usize * lengths.iter().product::<usize>();
         let kept = |picked: &Picked, range: &std::ops::Range<u64>| {
@@ -321,7 +336,7 @@ impl<'g> PanelPlan<'g> {
                 let start = first + (batch_row * lengths[1] + acceptance_row) * lengths[2];
                 let line = &rows[start..start + lengths[2]];
                 let index = self.line(batch, acceptance);
-                let shown = |row: &Row<'_>| selection.keeps(row).then(|| point(row));
+                let shown = |row: &Row<'_>| self.selection.keeps(row).then(|| point(row));
                 for &(k, k_row) in &ks {
                     into.cells.extend(shown(&line[k_row]).map(|point| (at, index * self.k.count() + k, point)));
                 }

@@ -195,7 +195,7 @@ fn chart(panel: &Panel<'_, '_>, title: &str, what: &str, part: String, body: Bod
     let block = panel.plan.block;
     if panel.lacks_points() {
         let mark = if matches!(body, Body::Heat(_)) { "Grey" } else { "Missing" };
-        hints.insert(0, format!("{mark}: left out, does not fit in the usable {}.", block.setup.usable()));
+        hints.insert(0, format!("{mark}: left out, {}.", panel.unwanted()));
     }
     if body.holds_unfit() {
         let mark = if matches!(body, Body::Heat(_)) { "Hatched" } else { "Dashed" };
