@@ -12,7 +12,7 @@ mod acceptance;
 mod calibration;
 mod check;
 mod deployment;
-mod drafter;
+pub mod drafter;
 mod engine;
 mod formats;
 mod hardware;

@@ -40,6 +40,9 @@ const KEYS: Keys = Keys {
     later: &[],
 };
 
+/// Code of the mistake that a drafter states no acceptance, and nothing published stands in.
+pub const NO_ACCEPTANCE: &str = "no-acceptance";
+
 /// The acceptance of a whole scenario, as far as it could be read.
 #[derive(Clone, Copy)]
 pub(super) enum Shared<'a> {
@@ -113,7 +116,7 @@ fn drafter(
             loader.published(node)
         }
         (None, Shared::Absent) => {
-            let found = Diagnostic::error("missing-key", format!("`{}` has no acceptance", node.path));
+            let found = Diagnostic::error(NO_ACCEPTANCE, format!("`{}` has no acceptance", node.path));
             let hint = "give it acceptance.iid = { alpha = 0.7 } or acceptance.mean_length = { tokens = 2.3, k = 3 }, or \
                         the scenario an [acceptance] for all drafters; acceptance = \"published\" takes published \
                         figures of eagle, mtp, block and ngram drafters, as specplan plan does";

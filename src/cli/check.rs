@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::catalog::drafter::NO_ACCEPTANCE;
 use crate::catalog::load::{Loaded, Request, load_text};
 use crate::cli::args::check::CheckArgs;
 use crate::cli::args::plan::{Load, PlanArgs};
@@ -50,15 +51,15 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
         }
         return print_scenario(args, &read, root);
     }
-    if read.launch.settings.drafting == Drafting::Nothing && !args.quiet {
+    let (is_unresolved, drafts) = (!read.missing.is_empty(), read.launch.settings.drafting != Drafting::Nothing);
+    // They often say what is missing.
+    if is_unresolved || !(drafts || args.quiet) {
         read.launch.notes.iter().for_each(|note| terminal::note(&visible(note)));
     }
-    if !read.missing.is_empty() {
-        // They often say what is missing.
-        read.launch.notes.iter().for_each(|note| terminal::note(&visible(note)));
+    if is_unresolved {
         return Err(unresolved(&read));
     }
-    if read.launch.settings.drafting == Drafting::Nothing {
+    if !drafts {
         return Err(nothing_drafts(&name, &text));
     }
     read.own_limit();
@@ -66,7 +67,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
     let request = Request { scenario: "launch", changes: &changes, seed: args.seed, published: true };
     let of = |read: &Read| load_text(&read.search, &toml::text(&study(&read.launch, &read.means)), &request);
     let loaded = match of(&read) {
-        Err(found) if found.iter().all(|one| one.message.contains("has no acceptance")) => {
+        Err(found) if found.iter().all(|one| one.code == NO_ACCEPTANCE) => {
             read.unmeasured = true;
             read.means.acceptance = Some(stand_in(&read.launch));
             of(&read)

@@ -229,7 +229,9 @@ impl Reading<'_> {
         let found = under(config, keys).filter(|k| (1..=LONGEST_DRAFT).contains(k));
         let stated = keys.iter().find_map(|key| Some((*key, config.get(*key)?)));
         if let (None, Some((key, value))) = (found, stated) {
-            self.note(format!("{key} {value} is no draft length from 1 to {LONGEST_DRAFT}: not set"));
+            let note = format!("{key} {value} is no draft length from 1 to {LONGEST_DRAFT}: not set");
+            self.note(note.clone());
+            self.launch.further.wrong_length.get_or_insert(note);
         }
         found
     }

@@ -3,7 +3,7 @@
 use crate::program::{folder, run, run_well};
 
 const SCENARIO: &str = include_str!("../fixtures/calibrate/scenario.toml");
-const TABLE: &str = r#"
+pub(crate) const TABLE: &str = r#"
 [verify_cost]
 batch = [1, 16]
 width = [1, 2, 4]

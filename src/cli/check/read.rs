@@ -319,10 +319,8 @@ fn unpriceable(read: &mut Read) {
     if said("n-cpu-moe").and_then(number).is_some_and(|some| some > 0) {
         read.missing.push(("experts on the CPU have no price".to_owned(), "leave --n-cpu-moe out".to_owned()));
     }
-    let is_wrong = |note: &&String| note.contains("is no draft length");
-    if let Some(note) = read.launch.notes.iter().find(is_wrong) {
-        read.missing.push((note.clone(), "state the draft length".to_owned()));
-    }
+    let wrong = read.launch.further.wrong_length.clone();
+    read.missing.extend(wrong.map(|note| (note, "state the draft length".to_owned())));
     if matches!(read.launch.further.dtype.as_deref(), Some("float32" | "float" | "fp32")) {
         read.missing.push(("--dtype float32 has no price here".to_owned(), "serve in 16 bits".to_owned()));
     }

@@ -97,6 +97,8 @@ pub struct Further {
     pub free_memory_fraction: Option<f64>,
     /// Whether attention is data parallel over the devices that share the experts.
     pub is_attention_dp: bool,
+    /// Why a draft length was not taken, where one was stated.
+    pub wrong_length: Option<String>,
     /// k by batch: from, to, k.
     pub schedule: Vec<[u64; 3]>,
     /// The drafter's number format.

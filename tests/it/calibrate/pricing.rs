@@ -3,19 +3,12 @@
 use serde_json::Value;
 
 use crate::program::run_well;
+use crate::verify_cost::TABLE as VERIFY_COST;
 
 use super::{QUIET, SCENARIO, calibrated, is, number, swept, with};
 
 const POINTS: &str =
     "k,batch,context,tokens_per_pass,step_ms\n0,4,400,,9.6\n3,4,400,2.5,12.4\n0,16,400,,10.2\n3,16,400,2.5,18.3\n";
-const VERIFY_COST: &str = r#"
-[verify_cost]
-batch = [1, 16]
-width = [1, 2, 4]
-context = 400
-seconds = [["9 ms", "10 ms", "13 ms"], ["10 ms", "12 ms", "17 ms"]]
-source = "my own"
-"#;
 
 /// A second method: a calibration that begins with the profile finds each point off before by what the first one left.
 fn goes_on(scenario: &str, points: &str) -> Value {
