@@ -118,3 +118,12 @@ fn what_has_no_price_is_refused() {
     let ran = run(folder.path(), &[&["check", "--launch", qwen, "--gpu", "H100"], &metrics[..]].concat());
     assert!(ran.code == 3 && ran.stderr.contains("is of a server of"), "{}{}", ran.stdout, ran.stderr);
 }
+
+/// What is noted of a command is told once, whatever else is due.
+#[test]
+fn notes_are_told_once() {
+    let folder = folder();
+    let ran = run(folder.path(), &["check", "--launch", "vllm serve a/b --tensor-parallel-size x"]);
+    assert_eq!(ran.stderr.matches("x is no number").count(), 1, "{}", ran.stderr);
+    assert!(ran.code == 3 && ran.stderr.contains("no accelerator is named"), "{}", ran.stderr);
+}
