@@ -22,7 +22,7 @@ use specplan::plan::candidate::Candidate;
 use specplan::plan::decision::{Asked, Decision, decide};
 use specplan::plan::setting::Setting;
 use specplan::sweep::grid::Grid;
-use specplan::sweep::run::rows;
+use specplan::sweep::run::Pricer;
 
 use timing::{median, timed};
 
@@ -64,7 +64,7 @@ fn asked<'a>(batches: &'a [u64], contexts: &'a [u64], draws: u64, threads: usize
 fn checked(decision: &Decision<'_, '_>, grid: &Grid<'_>) -> u64 {
     let mut seen = 0;
     for tile in grid.tiles().step_by(97) {
-        let all = rows(grid, &tile);
+        let all = Pricer::new(grid).rows(&tile);
         for line in
             all.chunk_by(|a, b| (a.batch, a.context, a.labels.drafter) == (b.batch, b.context, b.labels.drafter))
         {
@@ -95,8 +95,11 @@ fn main() {
     let decided = |draws: u64| {
         decide(setting, &candidates, &asked(&batches, &contexts, draws, threads, &stop)).expect("a decision")
     };
-    let priced =
-        || grid.tiles().map(|tile| rows(&grid, &tile).iter().map(|row| row.speedup()).sum::<f64>()).sum::<f64>();
+    let priced = || {
+        grid.tiles()
+            .map(|tile| Pricer::new(&grid).rows(&tile).iter().map(|row| row.speedup()).sum::<f64>())
+            .sum::<f64>()
+    };
     let (mut whole, mut without, mut once) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PAIRS {
         let (seconds, decision) = timed(|| decided(2000));

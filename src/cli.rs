@@ -19,7 +19,6 @@ mod plan;
 mod progress;
 mod publish;
 mod simulate;
-mod streams;
 mod subjects;
 mod sweep;
 mod tree;

@@ -59,12 +59,13 @@
 //!
 //! ```
 //! use specplan::catalog::{load::{load, Request}, lookup::SearchPath};
-//! use specplan::sweep::{grid::Grid, run::rows};
+//! use specplan::sweep::{grid::Grid, run::Pricer};
 //!
 //! let loaded = load(&SearchPath::default(), &Request { scenario: "founding-study", changes: &[], seed: None, published: false })
 //!     .map_err(|mistakes| specplan::diagnostic::render(&mistakes, false))?;
 //! let grid = Grid::new(&loaded.scenario, 1_000_000)?;
-//! let all: Vec<_> = grid.tiles().flat_map(|tile| rows(&grid, &tile)).collect();
+//! let pricer = Pricer::new(&grid);
+//! let all: Vec<_> = grid.tiles().flat_map(|tile| pricer.rows(&tile)).collect();
 //! let row = all.iter().find(|row| row.batch == 1 && row.alpha == Some(0.8) && row.k == 4).ok_or("no such row")?;
 //! assert_eq!(format!("{:.2}x", row.speedup()), "2.02x");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

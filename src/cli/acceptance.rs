@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::cli::args::acceptance::AcceptanceArgs;
 use crate::cli::error::Error;
-use crate::cli::files::{Results, read_in_pieces};
+use crate::cli::files::Results;
+use crate::cli::files::read::read_in_pieces;
 use crate::cli::forms::Forms;
 use crate::cli::publish::{Published, publish};
 use crate::cli::terminal;

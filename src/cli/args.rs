@@ -24,6 +24,7 @@ use crate::cli::args::validate::ValidateArgs;
 use crate::diagnostic::nearest;
 use crate::sweep::condition::{Condition, ConditionError};
 use crate::sweep::row::COLUMNS;
+use crate::sweep::shard::Shard;
 use crate::units::Probability;
 use crate::words::{ColorChoice, FileForm, Format, Kind, Role};
 
@@ -227,7 +228,9 @@ Examples:
   specplan sweep                                       the built-in founding study
   specplan sweep --scenario mine.toml --out results    your own
   specplan sweep --set 'sweep.batch=[1,8,32]' --set drafters.llama-1b.acceptance.iid.alpha=0.75
-  specplan sweep --where 'speedup>=1.2' --where 'batch<=64' --format csv --write none --quiet")]
+  specplan sweep --where 'speedup>=1.2' --where 'batch<=64' --format csv --write none --quiet
+  specplan sweep --best-k --write jsonl                the best k of each batch, context and acceptance
+  specplan sweep --shard 3/8 --out shares --resume     one of eight shares, going on where it was stopped")]
 pub struct SweepArgs {
     /// Flags that every command has.
     #[command(flatten)]
@@ -242,6 +245,18 @@ pub struct SweepArgs {
     /// 'alpha=' for empty cells; all of several.
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
     pub conditions: Vec<Condition>,
+    /// Write only the best k of each batch, context and acceptance.
+    #[arg(long, conflicts_with = "summary")]
+    pub best_k: bool,
+    /// Write only a line for each context and acceptance: up to which batch it pays, and what it gains at most.
+    #[arg(long)]
+    pub summary: bool,
+    /// Price one of N equal shares, from 1/N to N/N; joined in that order, their rows are those of the whole.
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Go on with a sweep of the same command that was stopped or killed; from the beginning if there is none.
+    #[arg(long)]
+    pub resume: bool,
     /// Refuse larger sweeps [default: 1000000000].
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_points: Option<u64>,
@@ -256,14 +271,6 @@ fn condition(text: &str) -> Result<Condition, String> {
         ),
         _ => error.to_string(),
     })
-}
-
-impl SweepArgs {
-    /// Whether charts are asked for.
-    #[must_use]
-    pub fn draws_charts(&self) -> bool {
-        self.output.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg))
-    }
 }
 
 /// Arguments of `explain`.

@@ -18,7 +18,7 @@ use crate::cli::args::{CommonArgs, OutputArgs};
 use crate::cli::check::bench::Benched;
 use crate::cli::check::read::{Read, resolved};
 use crate::cli::error::Error;
-use crate::cli::files::read_text;
+use crate::cli::files::read::read_text;
 use crate::cli::forms::Forms;
 use crate::cli::plan::decided;
 use crate::cli::terminal;

@@ -39,6 +39,9 @@ pub enum Error {
     /// The user or the system stopped the run.
     #[error("interrupted: no result file was written")]
     Interrupted,
+    /// The same, with what was done kept.
+    #[error("{0}")]
+    Paused(String),
     /// What was asked for cannot run.
     #[error("{0}")]
     CannotRun(String),
@@ -53,7 +56,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::ClosedPipe => 0,
-            Self::File { .. } | Self::Stdout(_) | Self::Interrupted | Self::Internal(_) => 1,
+            Self::File { .. } | Self::Stdout(_) | Self::Interrupted | Self::Paused(_) | Self::Internal(_) => 1,
             Self::Usage(_) | Self::Ambiguous { .. } => 2,
             Self::Input(found) if found.iter().all(Diagnostic::on_command_line) => 2,
             Self::Input(_) => 3,

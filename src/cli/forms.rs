@@ -7,6 +7,7 @@ use crate::cli::files::Results;
 use crate::cli::terminal;
 use crate::diagnostic::visible;
 use crate::report::chart::{self, spec::Chart};
+use crate::report::rows::RowForm;
 use crate::words::FileForm;
 
 /// Which files to write.
@@ -14,15 +15,29 @@ pub(super) struct Forms {
     pub(super) any: bool,
     pub(super) csv: bool,
     pub(super) json: bool,
+    pub(super) jsonl: bool,
+    pub(super) parquet: bool,
     pub(super) charts: Vec<chart::Form>,
 }
 
 impl Forms {
-    /// Reads `--write`.
+    /// Reads `--write` of a command whose results are small.
     pub(super) fn of(write: &[FileForm]) -> Result<Self, Error> {
+        match write.iter().find(|form| matches!(form, FileForm::Jsonl | FileForm::Parquet)) {
+            Some(form) => Err(Error::Usage(format!("--write {form}: only sweep writes it; take csv or json"))),
+            None => Self::of_rows(write),
+        }
+    }
+
+    /// Reads `--write` of a command that streams rows.
+    pub(super) fn of_rows(write: &[FileForm]) -> Result<Self, Error> {
         let has = |form| write.contains(&form);
         if has(FileForm::None) && write.iter().any(|form| *form != FileForm::None) {
             return Err(Error::Usage("--write none goes with no other form: leave one of them out".to_owned()));
+        }
+        if has(FileForm::Parquet) && !cfg!(feature = "parquet") {
+            let how = "build with `cargo build --release --features parquet`, or let DuckDB or Polars convert csv";
+            return Err(Error::Usage(format!("--write parquet: this build has no feature `parquet`; {how}")));
         }
         let chart = |file, form| has(file).then_some(form);
         let charts = [chart(FileForm::Png, chart::Form::Png), chart(FileForm::Svg, chart::Form::Svg)];
@@ -30,8 +45,16 @@ impl Forms {
             any: !has(FileForm::None),
             csv: has(FileForm::Csv),
             json: has(FileForm::Json),
+            jsonl: has(FileForm::Jsonl),
+            parquet: has(FileForm::Parquet),
             charts: charts.into_iter().flatten().collect(),
         })
+    }
+
+    /// Those in which rows are streamed to files as text.
+    pub(super) fn rows(&self) -> Vec<RowForm> {
+        let all = [(self.csv, RowForm::Csv), (self.json, RowForm::Json), (self.jsonl, RowForm::JsonLines)];
+        all.into_iter().filter_map(|(wanted, form)| wanted.then_some(form)).collect()
     }
 
     /// Draws charts in every form that is wanted.
@@ -62,11 +85,15 @@ impl Forms {
         }
         let results = Results::open(folder, scenario, command)?;
         if !quiet {
-            let note = "left by a run that was killed, unless one is going on: remove it";
-            results
-                .leftovers()
-                .iter()
-                .for_each(|path| terminal::note(&visible(&format!("{}: {note}", path.display()))));
+            for path in results.leftovers() {
+                let note = match path.is_dir() {
+                    true => {
+                        "left by a sweep that was stopped, unless it is going on: run it again with --resume, or remove it"
+                    }
+                    false => "left by a run that was killed, unless one is going on: remove it",
+                };
+                terminal::note(&visible(&format!("{}: {note}", path.display())));
+            }
         }
         Ok(Some(results))
     }

@@ -1,6 +1,11 @@
 //! `specplan sweep`: price the grid, stream the rows, then table, charts and manifest.
 
-use std::sync::atomic::AtomicBool;
+mod columns;
+mod price;
+mod refused;
+mod room;
+mod streams;
+mod work;
 
 use serde_json::{Value, json};
 
@@ -8,162 +13,153 @@ use crate::catalog::load::Loaded;
 use crate::cli::args::SweepArgs;
 use crate::cli::error::Error;
 use crate::cli::files::Results;
+use crate::cli::files::ongoing::Ongoing;
 use crate::cli::forms::Forms;
-use crate::cli::opening::{inputs, no_grid, open};
+use crate::cli::opening::{inputs, open};
 use crate::cli::publish::{Published, publish};
-use crate::cli::streams::{Route, Streams};
-use crate::cli::{progress, stop_on_signal, terminal};
-use crate::domain::axis::Axis;
-use crate::parallel::{Failure, Outcome};
-use crate::report::manifest::manifest;
-use crate::report::sample::{Gathered, Sample, SamplePlan};
-use crate::report::{chart, fragments, json, table, trust};
+use crate::cli::sweep::price::{Done, price};
+use crate::cli::sweep::refused::{grid, nothing_left};
+use crate::cli::sweep::work::{Detail, Work};
+use crate::cli::{stop_on_signal, terminal};
+use crate::report::manifest::{Digest, manifest};
+use crate::report::rows::RowForm;
+use crate::report::sample::{Sample, SamplePlan};
+use crate::report::{chart, summary, table, trust};
 use crate::sweep::condition::Selection;
-use crate::sweep::grid::{Block, Grid, GridError, Tile};
-use crate::sweep::row::Row;
-use crate::sweep::run::run;
-use crate::units::Bytes;
-use crate::words::Format;
+use crate::sweep::run::Pricer;
+use crate::words::{FileForm, Format};
 
-/// Larger sweeps are refused unless the user says how large they may be.
-const MOST_POINTS: u64 = 1_000_000_000;
+/// Shorter sweeps are done before they could be stopped with any loss.
+const WORTH_KEEPING: u64 = 2_000_000;
 
 pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
-    let forms = Forms::of(&args.output.write)?;
+    let forms = Forms::of_rows(&args.output.write)?;
+    check_flags(args, &forms)?;
     let loaded = open(&args.common)?;
     let grid = grid(args, &loaded)?;
     let selection = Selection { only_fitting: args.only_fitting, conditions: args.conditions.clone() };
-    let conditions: Vec<String> = selection.conditions.iter().map(ToString::to_string).collect();
-    let options = json!({ "only_fitting": selection.only_fitting, "where": conditions });
-    let manifest = manifest("sweep", &loaded.scenario, &inputs(&loaded), &options);
+    let manifest = described(args, &loaded, &selection);
 
     let stop = stop_on_signal()?;
-    let mut results = forms.open(&args.output.out, &loaded.scenario.name, "sweep", args.common.quiet)?;
-    let route = |file: bool, format: Format| Route { file, stdout: args.output.format == format };
-    let (csv, json) = (route(forms.csv, Format::Csv), route(forms.json, Format::Json));
-    let mut streams = Streams::start(csv, json, results.as_ref(), &manifest)?;
-    let plan = SamplePlan::new(&grid, &selection);
-    let (sample, kept) = price(args, &grid, (&plan, &selection), &mut streams, &stop)?;
-    streams.finish(results.as_mut())?;
-    if kept == 0 {
+    let command = args.shard.map_or_else(|| "sweep".to_owned(), |shard| format!("sweep.{}", shard.label()));
+    let mut results = forms.open(&args.output.out, &loaded.scenario.name, &command, args.common.quiet)?;
+    let plan = match args.shard {
+        None => SamplePlan::new(&grid, &selection),
+        // Tables and charts of a share would look like those of the whole.
+        Some(_) => SamplePlan::nothing(),
+    };
+    let work = Work {
+        grid: &grid,
+        pricer: Pricer::new(&grid),
+        selection: &selection,
+        detail: args.detail(),
+        shard: args.shard,
+        forms: args.row_forms(&forms),
+        keep_rows: forms.parquet,
+        plan: &plan,
+    };
+    let ongoing = match &results {
+        Some(results) => ongoing(args, &forms, &work, results, &manifest)?,
+        None => None,
+    };
+    let done = price(args, &forms, &work, (&mut results, ongoing.as_ref()), &manifest, &stop)?;
+    if done.rows == 0 && args.shard.is_none() {
+        ongoing.map(Ongoing::remove).transpose()?;
         return Err(nothing_left(&grid, &selection));
     }
     let published = match results {
-        Some(results) => Some(write_rest(results, &forms, &sample, &loaded, manifest)?),
+        Some(results) => Some(write_rest(results, &forms, &done.sample, &loaded, (manifest, args))?),
         None => None,
     };
-    let shown = show(args, &sample, &loaded, published.as_ref());
+    ongoing.map(Ongoing::remove).transpose()?;
+    let shown = show(args, &done, &loaded, published.as_ref());
     // The files are there even if standard output could not take the table.
     if !args.common.quiet {
-        tell(args, &sample, published.as_ref());
+        tell(args, &done.sample, published.as_ref());
     }
     shown
 }
 
-/// The grid, unless it is larger than may be priced.
-fn grid<'s>(args: &SweepArgs, loaded: &'s Loaded) -> Result<Grid<'s>, Error> {
-    Grid::new(&loaded.scenario, args.max_points.unwrap_or(MOST_POINTS)).map_err(|error| {
-        match (error, args.max_points) {
-            (error @ GridError::TooManyPoints { .. }, Some(_)) => {
-                Error::Usage(format!("{error}: raise --max-points, or take fewer values on an axis"))
-            }
-            (error, _) => no_grid(&error, loaded),
+/// Refuses flags that do not go together.
+fn check_flags(args: &SweepArgs, forms: &Forms) -> Result<(), Error> {
+    if !args.resume {
+        return Ok(());
+    }
+    let refused = |why: &str| Err(Error::Usage(format!("--resume {why}")));
+    match args.output.format {
+        Format::Csv | Format::Json => {
+            refused("goes on with files, and standard output would lack the rows before: leave --format out")
         }
-    })
-}
-
-/// What a tile becomes on a worker thread.
-struct Piece {
-    rows: u64,
-    kept: u64,
-    csv: Vec<u8>,
-    json: Vec<u8>,
-    gathered: Gathered,
-}
-
-/// Turns the rows of tiles into what is written and kept of them.
-struct Maker<'a, 'g> {
-    plan: &'a SamplePlan<'g>,
-    selection: &'a Selection,
-    csv: bool,
-    json: bool,
-}
-
-impl Maker<'_, '_> {
-    fn piece(&self, tile: &Tile, rows: &[Row<'_>]) -> Piece {
-        let gathered = self.plan.gather(tile, rows);
-        let wanted: Vec<Row<'_>>;
-        let kept = if self.selection.keeps_all() {
-            rows
-        } else {
-            wanted = rows.iter().filter(|row| self.selection.keeps(row)).copied().collect();
-            &wanted
-        };
-        Piece {
-            rows: rows.len() as u64,
-            kept: kept.len() as u64,
-            csv: if self.csv { fragments::rows(kept) } else { Vec::new() },
-            json: if self.json { json::rows(kept) } else { Vec::new() },
-            gathered,
-        }
+        _ if !forms.any => refused("goes on with files: leave --write none out"),
+        _ if forms.parquet => refused("cannot go on with a Parquet file: write csv or jsonl, and convert that"),
+        _ => Ok(()),
     }
 }
 
-/// Prices every tile; rows go to the streams, a sample stays.
-fn price<'p, 'g>(
+fn described(args: &SweepArgs, loaded: &Loaded, selection: &Selection) -> Value {
+    let conditions: Vec<String> = selection.conditions.iter().map(ToString::to_string).collect();
+    let options = json!({
+        "only_fitting": selection.only_fitting,
+        "where": conditions,
+        "rows": args.detail().word(),
+        "shard": args.shard.map(|shard| shard.to_string()),
+    });
+    manifest("sweep", &loaded.scenario, &inputs(loaded), &options)
+}
+
+/// Where files grow that a later run can go on with; none of sweeps so short, or so small, that they begin anew.
+fn ongoing(
     args: &SweepArgs,
-    grid: &'g Grid<'g>,
-    (plan, selection): (&'p SamplePlan<'g>, &'p Selection),
-    streams: &mut Streams,
-    stop: &AtomicBool,
-) -> Result<(Sample<'p, 'g>, u64), Error> {
-    let (csv, json) = (streams.csv.wanted(), streams.json.wanted());
-    let maker = Maker { plan, selection, csv, json };
-    let mut sample = Sample::empty(plan);
-    let bar = progress::bar(grid.points(), args.common.quiet);
-    let mut kept = 0;
-    let take = |piece: Piece| {
-        streams.csv.write(&piece.csv)?;
-        streams.json.write_joined(&piece.json)?;
-        sample.absorb(piece.gathered);
-        kept += piece.kept;
-        bar.inc(piece.rows);
-        Ok(())
-    };
-    let outcome = run(grid, args.common.threads(), stop, |tile, rows| maker.piece(tile, rows), take);
-    bar.finish_and_clear();
-    match outcome {
-        Ok(Outcome::Finished) => Ok((sample, kept)),
-        Ok(Outcome::Stopped) => Err(Error::Interrupted),
-        Err(Failure::Taken(error)) => Err(error),
-        Err(error @ Failure::Threads { .. }) => Err(Error::Internal(error.to_string())),
+    forms: &Forms,
+    work: &Work<'_, '_>,
+    results: &Results,
+    manifest: &Value,
+) -> Result<Option<Ongoing>, Error> {
+    let is_short = work.grid.points() < WORTH_KEEPING && !args.resume;
+    if is_short || forms.parquet || work.detail == Detail::Summary || forms.rows().is_empty() {
+        return Ok(None);
     }
+    let mut digest = Digest::default();
+    digest.update(manifest.to_string().as_bytes());
+    forms.rows().iter().for_each(|form| digest.update(form.ending().as_bytes()));
+    let ongoing = Ongoing::open(results, &digest.hex())?;
+    if ongoing.is_none() && args.resume {
+        let out = args.output.out.display();
+        return Err(Error::CannotRun(format!("another run of this sweep is going on in {out}: wait for it to end")));
+    }
+    Ok(ongoing)
 }
 
-/// What to say when no point is left.
-fn nothing_left(grid: &Grid<'_>, selection: &Selection) -> Error {
-    if selection.conditions.is_empty() {
-        return nothing_fits(grid);
+impl SweepArgs {
+    fn detail(&self) -> Detail {
+        match (self.best_k, self.summary) {
+            (true, _) => Detail::BestK,
+            (_, true) => Detail::Summary,
+            _ => Detail::Points,
+        }
     }
-    let conditions: Vec<String> = selection.conditions.iter().map(|condition| format!("`{condition}`")).collect();
-    let fit = if selection.only_fitting { ", and fits in memory" } else { "" };
-    Error::CannotRun(format!(
-        "no point meets {}{fit}: loosen a condition of --where, or widen the axes of [sweep]",
-        conditions.join(" and ")
-    ))
-}
 
-/// What to say when `--only-fitting` leaves nothing: the point that comes closest, and what would help.
-fn nothing_fits(grid: &Grid<'_>) -> Error {
-    let least = |axis: &Axis<u64>| axis.iter().min().unwrap_or(0);
-    let (batch, context) = (least(grid.batch), least(grid.context));
-    let need = |block: &Block<'_>| (block.setup.memory(batch, context, least(&block.k)).total(), block.setup.usable());
-    let short = |(need, usable): &(Bytes, Bytes)| need.get() - usable.get();
-    let closest = grid.blocks.iter().map(need).min_by(|a, b| short(a).total_cmp(&short(b)));
-    let figures = closest.map_or_else(String::new, |(need, usable)| format!(": at best {need} are needed of {usable}"));
-    Error::CannotRun(format!(
-        "no point fits in memory{figures}; take a smaller batch or context, or change [memory] utilization and reserve"
-    ))
+    /// Forms of rows that somebody reads, files first.
+    fn row_forms(&self, forms: &Forms) -> Vec<RowForm> {
+        let mut wanted = forms.rows();
+        wanted.extend(self.stdout_form().filter(|form| !forms.rows().contains(form)));
+        wanted
+    }
+
+    /// The form in which rows go to standard output, if they do.
+    fn stdout_form(&self) -> Option<RowForm> {
+        match self.output.format {
+            Format::Csv => Some(RowForm::Csv),
+            Format::Json => Some(RowForm::Json),
+            Format::Text | Format::Md => None,
+        }
+    }
+
+    /// Whether charts are asked for, and can be drawn: not of a share.
+    fn draws_charts(&self) -> bool {
+        let asked = self.output.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg));
+        asked && self.shard.is_none()
+    }
 }
 
 /// Draws the charts and gives every file its name.
@@ -172,9 +168,9 @@ fn write_rest(
     forms: &Forms,
     sample: &Sample<'_, '_>,
     loaded: &Loaded,
-    manifest: Value,
+    (manifest, args): (Value, &SweepArgs),
 ) -> Result<Published, Error> {
-    for form in &forms.charts {
+    for form in forms.charts.iter().filter(|_| args.draws_charts()) {
         let charts = chart::charts(sample, &loaded.scenario.title, *form);
         for drawn in charts.map_err(|error| Error::Internal(error.to_string()))? {
             results.add(&drawn.ending, &drawn.bytes)?;
@@ -184,36 +180,32 @@ fn write_rest(
 }
 
 /// Tables and what to think of them, on standard output.
-fn show(
-    args: &SweepArgs,
-    sample: &Sample<'_, '_>,
-    loaded: &Loaded,
-    published: Option<&Published>,
-) -> Result<(), Error> {
+fn show(args: &SweepArgs, done: &Done<'_, '_>, loaded: &Loaded, published: Option<&Published>) -> Result<(), Error> {
     let title = &loaded.scenario.title;
     let trust = trust::lines(&loaded.scenario);
-    let written = published.map(|published| published.written.as_slice()).unwrap_or_default();
-    let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    let every_row = names.iter().find(|name| name.ends_with(".csv") || name.ends_with("sweep.json"));
-    let rows_in = every_row.map_or("in the files of --write csv or json", String::as_str);
-    match args.output.format {
-        Format::Text => {
-            let style =
-                if terminal::color_stdout(args.common.color) { table::Style::Ansi } else { table::Style::Plain };
-            let tables = table::render(sample, rows_in, style);
-            terminal::print(table::page(title, &tables, &trust, style).as_bytes())
-        }
-        Format::Md => {
-            let tables = table::render(sample, rows_in, table::Style::Markdown);
-            terminal::print(table::page(title, &tables, &trust, table::Style::Markdown).as_bytes())
-        }
+    let style = match args.output.format {
+        Format::Md => table::Style::Markdown,
+        Format::Text if terminal::color_stdout(args.common.color) => table::Style::Ansi,
+        Format::Text => table::Style::Plain,
         Format::Csv | Format::Json => {
             if !args.common.quiet {
                 trust.iter().for_each(|line| terminal::note(line));
             }
-            Ok(())
+            return Ok(());
         }
-    }
+    };
+    let written = published.map(|published| published.written.as_slice()).unwrap_or_default();
+    let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    let of_rows = |name: &&String| [".csv", ".jsonl", ".parquet", "sweep.json"].iter().any(|end| name.ends_with(end));
+    let rows_in = names.iter().find(of_rows).map_or("in the files of --write csv or json", String::as_str);
+    let body = match (args.shard, args.detail()) {
+        (Some(shard), detail) => {
+            format!("share {shard}: {} points, {} rows of {}", done.points, done.rows, detail.word())
+        }
+        (None, Detail::Summary) => summary::render(&done.lines, done.rows, rows_in, style),
+        (None, _) => table::render(&done.sample, rows_in, style),
+    };
+    terminal::print(table::page(title, &body, &trust, style).as_bytes())
 }
 
 /// What was written and what stands beside it, on standard error.
@@ -222,5 +214,8 @@ fn tell(args: &SweepArgs, sample: &Sample<'_, '_>, published: Option<&Published>
     published.tell();
     if let Some(line) = chart::coverage(sample).filter(|_| args.draws_charts()) {
         terminal::note(&line);
+    }
+    if args.shard.is_some() {
+        terminal::note("tables and charts are of whole sweeps: specplan sweep --summary draws them without the rows");
     }
 }

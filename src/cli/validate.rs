@@ -12,7 +12,7 @@ use crate::catalog::method::{Settings, settings};
 use crate::catalog::shelf::Shelf;
 use crate::cli::args::validate::ValidateArgs;
 use crate::cli::error::Error;
-use crate::cli::files::read_text;
+use crate::cli::files::read::read_text;
 use crate::cli::forms::Forms;
 use crate::cli::opening::catalog_folder;
 use crate::cli::publish::publish;

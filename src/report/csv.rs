@@ -4,16 +4,7 @@ use csv::{Terminator, Writer, WriterBuilder};
 use serde_json::Value;
 
 use crate::report::number::plain;
-use crate::sweep::row::{COLUMNS, Cell};
-
-/// The header row of a sweep.
-///
-/// # Errors
-///
-/// None in practice: the bytes go to memory.
-pub fn header() -> csv::Result<Vec<u8>> {
-    names(&COLUMNS)
-}
+use crate::sweep::row::Cell;
 
 /// A header row.
 pub(super) fn names(columns: &[&str]) -> csv::Result<Vec<u8>> {

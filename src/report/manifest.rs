@@ -109,8 +109,13 @@ impl Digest {
     /// The input's entry in a manifest.
     #[must_use]
     pub fn input(self, kind: &str, id: &str) -> Value {
-        let hex: String = self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        json!({ "kind": kind, "id": id, "sha256": hex })
+        json!({ "kind": kind, "id": id, "sha256": self.hex() })
+    }
+
+    /// SHA-256 in hexadecimal digits.
+    #[must_use]
+    pub fn hex(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

@@ -3,9 +3,13 @@
 //! Which points it holds is settled by the axes before anything is priced: up to [`PANELS`] panels
 //! (a panel is one block at one context), and evenly spaced values of long axes, their ends included. The best k of a line is exact: every k was compared.
 
+mod picked;
+
 use crate::plan::yields::{AcceptanceLabel, Known};
 use crate::report::number::shortest;
 use crate::report::pick::{by_factor, evenly};
+use crate::report::sample::picked::Picked;
+use crate::sweep::best::choice;
 use crate::sweep::condition::Selection;
 use crate::sweep::grid::{Block, Grid, Tile};
 use crate::sweep::row::Row;
@@ -19,6 +23,8 @@ const BATCHES: u64 = 64;
 const WHOLE_ACCEPTANCES: u64 = 16;
 const ACCEPTANCES: u64 = 13;
 const KS: u64 = 32;
+/// Draft lengths of a line that are priced together.
+const PIECE: usize = 512;
 
 /// Which points of a grid a sample keeps.
 #[derive(Debug)]
@@ -78,16 +84,6 @@ pub struct Panel<'p, 'g> {
 /// An acceptance and its alpha, where it has a single one.
 type Named = (AcceptanceLabel, Option<f64>);
 
-/// Values kept of one axis.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picked {
-    indices: Vec<u64>,
-    /// The values.
-    pub values: Vec<u64>,
-    /// Whether these are all.
-    pub complete: bool,
-}
-
 /// A priced point as tables and charts show it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -123,19 +119,6 @@ pub struct Gathered {
     ratio: Vec<(usize, CostRatio)>,
 }
 
-impl Picked {
-    fn of(length: u64, indices: Vec<u64>, value: impl Fn(u64) -> u64) -> Self {
-        let values = indices.iter().map(|&index| value(index)).collect();
-        Self { complete: indices.len() as u64 == length, indices, values }
-    }
-
-    /// How many; at least one, as an axis has.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.indices.len()
-    }
-}
-
 impl<'g> SamplePlan<'g> {
     /// Settles which points are kept, of those that are wanted.
     #[must_use]
@@ -153,6 +136,26 @@ impl<'g> SamplePlan<'g> {
         let acceptances: u64 = grid.blocks.iter().map(Block::acceptances).sum();
         let omitted_panels = all - panels.len() as u64;
         Self { panels, omitted_panels, lines: acceptances.saturating_mul(contexts) }
+    }
+
+    /// Keeps nothing.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self { panels: Vec::new(), omitted_panels: 0, lines: 0 }
+    }
+
+    /// The same where a tile's rows are not at hand: only lines of which something is kept are priced.
+    #[must_use]
+    pub fn gather_lines<'r>(&self, tile: &Tile, price: impl Fn(&Tile) -> Vec<Row<'r>>) -> Gathered {
+        let mut gathered = Gathered::default();
+        for (at, panel) in self.panels.iter().enumerate() {
+            if panel.block_index == tile.block && tile.context.contains(&panel.context_index) {
+                for line in panel.lines(tile) {
+                    panel.gather(at, &line, &price(&line), &mut gathered);
+                }
+            }
+        }
+        gathered
     }
 
     /// What a tile holds of the sample. Runs where the tile was priced.
@@ -177,18 +180,18 @@ impl<'p, 'g> Sample<'p, 'g> {
     }
 
     /// Takes in what was gathered; tiles may come in any order.
-    pub fn absorb(&mut self, gathered: Gathered) {
-        for (panel, index, point) in gathered.cells {
+    pub fn absorb(&mut self, gathered: &Gathered) {
+        for &(panel, index, point) in &gathered.cells {
             self.panels[panel].cells[index] = Some(point);
         }
-        for (panel, index, point) in gathered.best {
+        for &(panel, index, point) in &gathered.best {
             let best = &mut self.panels[panel].best[index];
             *best = better(*best, Some(point));
         }
-        for (panel, index, acceptance) in gathered.acceptances {
+        for &(panel, index, acceptance) in &gathered.acceptances {
             self.panels[panel].acceptances[index] = acceptance;
         }
-        for (panel, ratio) in gathered.ratio {
+        for &(panel, ratio) in &gathered.ratio {
             let known = &mut self.panels[panel].cost_ratio;
             if known.is_none_or(|known| ratio.batch < known.batch) {
                 *known = Some(ratio);
@@ -197,14 +200,11 @@ impl<'p, 'g> Sample<'p, 'g> {
     }
 }
 
-/// The better of two points: one that fits before one that does not, then the larger speedup, then
-/// the smaller k.
+/// The better of two points.
 fn better(a: Option<Point>, b: Option<Point>) -> Option<Point> {
+    let key = |point: &Point| (point.fits, point.speedup, point.k);
     match (a, b) {
-        (Some(a), Some(b)) => {
-            let order = a.fits.cmp(&b.fits).then(a.speedup.total_cmp(&b.speedup)).then(b.k.cmp(&a.k));
-            Some(if order.is_lt() { b } else { a })
-        }
+        (Some(a), Some(b)) => Some(if choice(key(&a), key(&b)).is_lt() { b } else { a }),
         (one, None) | (None, one) => one,
     }
 }
@@ -312,6 +312,28 @@ impl<'g> PanelPlan<'g> {
         (passes > 0.0).then(|| CostRatio { batch: row.batch, ratio: row.draft.get() / passes / row.base_step.get() })
     }
 
+    /// Parts of a tile, each a piece of one line of which something is kept.
+    fn lines(&self, tile: &Tile) -> Vec<Tile> {
+        let one = |index: u64| index..index + 1;
+        let batches: Vec<u64> = self.batch.within(&tile.batch).map(|(_, index)| index).collect();
+        let acceptances: Vec<u64> = self.acceptance.within(&tile.acceptance).map(|(_, index)| index).collect();
+        let starts = tile.k.clone().step_by(PIECE);
+        let pieces: Vec<_> = starts.map(|from| from..(from + PIECE as u64).min(tile.k.end)).collect();
+        let mut lines = Vec::new();
+        for &batch in &batches {
+            for &acceptance in &acceptances {
+                lines.extend(pieces.iter().map(|k| Tile {
+                    block: tile.block,
+                    context: one(self.context_index),
+                    batch: one(batch),
+                    acceptance: one(acceptance),
+                    k: k.clone(),
+                }));
+            }
+        }
+        lines
+    }
+
     fn line(&self, batch: usize, acceptance: usize) -> usize {
         batch * self.acceptance.count() + acceptance
     }
@@ -319,15 +341,8 @@ impl<'g> PanelPlan<'g> {
     fn gather(&self, at: usize, tile: &Tile, rows: &[Row<'_>], into: &mut Gathered) {
         let lengths = [&tile.batch, &tile.acceptance, &tile.k].map(|range| (range.end - range.start) as usize);
         let first = (self.context_index - tile.context.start) as usize * lengths.iter().product::<usize>();
-        let kept = |picked: &Picked, range: &std::ops::Range<u64>| {
-            let inside: Vec<(usize, usize)> = picked
-                .indices
-                .iter()
-                .enumerate()
-                .filter(|(_, index)| range.contains(index))
-                .map(|(position, index)| (position, (index - range.start) as usize))
-                .collect();
-            inside
+        let kept = |picked: &Picked, range: &std::ops::Range<u64>| -> Vec<(usize, usize)> {
+            picked.within(range).map(|(position, index)| (position, (index - range.start) as usize)).collect()
         };
         let (batches, acceptances, ks) =
             (kept(&self.batch, &tile.batch), kept(&self.acceptance, &tile.acceptance), kept(&self.k, &tile.k));

@@ -1,6 +1,6 @@
 //! Which rows of a sweep are wanted: those that fit, and those whose cells meet conditions such as `speedup>=1.2`.
 
-use crate::sweep::row::{COLUMNS, Cell, Row};
+use crate::sweep::row::{COLUMNS, Cell, Kind, Row, kind};
 
 /// Which rows are wanted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,16 +110,14 @@ pub enum ConditionError {
 }
 
 /// What a column holds, in the words of messages.
-fn kind(column: &str) -> &'static str {
-    match column {
-        "hardware" | "target" | "drafter" | "engine" | "roofline" | "acceptance" => WORDS,
-        "base_bound" | "draft_bound" | "verify_bound" | "notes" => WORDS,
-        "base_fits" | "fits" => FLAGS,
-        _ => NUMBERS,
+fn holds(column: &str) -> &'static str {
+    match kind(column) {
+        Kind::Words => "words",
+        Kind::Flags => FLAGS,
+        Kind::Integers | Kind::Numbers => NUMBERS,
     }
 }
 
-const WORDS: &str = "words";
 const FLAGS: &str = "true or false";
 const NUMBERS: &str = "numbers";
 
@@ -132,7 +130,7 @@ impl std::str::FromStr for Condition {
             .iter()
             .position(|column| *column == name)
             .ok_or_else(|| ConditionError::NoColumn(name.to_owned()))?;
-        let (column_name, kind) = (COLUMNS[column], kind(COLUMNS[column]));
+        let (column_name, kind) = (COLUMNS[column], holds(COLUMNS[column]));
         let equates = matches!(relation, Relation::Equal | Relation::Unequal);
         if !equates && kind != NUMBERS {
             return Err(ConditionError::NoOrder { column: column_name, kind });

@@ -19,7 +19,11 @@ use crate::sweep::row::Labels;
 
 /// The rows of a tile, at most: enough that handing it over costs little, few enough that its CSV is
 /// made in memory the allocator already holds (fresh pages cost more than the formatting).
-const TILE_ROWS: u64 = 512;
+const TILE_ROWS: u64 = 2048;
+/// Combinations of context, batch and acceptance of a tile with every draft length, at most.
+const TILE_LINES: u64 = 4096;
+/// And its points, unless one line has more.
+const LINE_POINTS: u64 = 1 << 18;
 
 /// Everything a study asks for.
 #[derive(Debug)]
@@ -110,9 +114,27 @@ impl<'s> Grid<'s> {
 
     /// The tiles, in the order of the rows.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> + Send {
-        self.blocks.iter().enumerate().flat_map(move |(at, block)| {
-            let lengths = [self.context.len(), self.batch.len(), block.acceptances(), block.k.len()];
-            boxes(lengths).map(move |[context, batch, acceptance, k]| Tile { block: at, context, batch, acceptance, k })
+        self.wholes().flat_map(|whole| whole.cut(|lengths| sizes(lengths, TILE_ROWS)))
+    }
+
+    /// Tiles with every draft length of what they hold, in the order of the rows.
+    pub fn whole_lines(&self) -> impl Iterator<Item = Tile> + Send {
+        self.wholes().flat_map(|whole| whole.in_lines())
+    }
+
+    /// Tiles with every batch, acceptance and draft length of one context, in the order of the rows.
+    pub fn whole_contexts(&self) -> impl Iterator<Item = Tile> + Send {
+        self.wholes().flat_map(|whole| whole.cut(|[_, batch, acceptance, k]| [1, batch, acceptance, k]))
+    }
+
+    /// A tile for each block.
+    fn wholes(&self) -> impl Iterator<Item = Tile> + Send {
+        self.blocks.iter().enumerate().map(move |(at, block)| Tile {
+            block: at,
+            context: 0..self.context.len(),
+            batch: 0..self.batch.len(),
+            acceptance: 0..block.acceptances(),
+            k: 0..block.k.len(),
         })
     }
 }
@@ -204,6 +226,42 @@ pub struct Tile {
 }
 
 impl Tile {
+    /// Parts of it with all its draft lengths and a bounded number of points, unless one line has more.
+    pub fn in_lines(&self) -> impl Iterator<Item = Self> + Send + use<> {
+        self.cut(|[context, batch, acceptance, k]| {
+            let lines = (LINE_POINTS / k).clamp(1, TILE_LINES);
+            let [context, batch, acceptance, _] = sizes([context, batch, acceptance, 1], lines);
+            [context, batch, acceptance, k]
+        })
+    }
+
+    /// Boxes of it of sizes that depend on its lengths.
+    fn cut(&self, sizes: fn([u64; 4]) -> [u64; 4]) -> impl Iterator<Item = Self> + Send + use<> {
+        let ranges = [&self.context, &self.batch, &self.acceptance, &self.k];
+        let lengths = ranges.map(|range| range.end - range.start);
+        let (block, starts) = (self.block, ranges.map(|range| range.start));
+        boxes(lengths, sizes(lengths)).map(move |ranges| {
+            let mut at = ranges.into_iter().zip(starts).map(|(range, start)| range.start + start..range.end + start);
+            let mut next = || at.next().unwrap_or_default();
+            Self { block, context: next(), batch: next(), acceptance: next(), k: next() }
+        })
+    }
+
+    /// Every (context, batch, acceptance) of it by itself, in the order of rows.
+    pub fn lines(&self) -> impl Iterator<Item = Self> {
+        let one = |index: u64| index..index + 1;
+        self.context.clone().flat_map(move |context| {
+            self.batch.clone().flat_map(move |batch| {
+                self.acceptance.clone().map(move |acceptance| Self {
+                    context: one(context),
+                    batch: one(batch),
+                    acceptance: one(acceptance),
+                    ..self.clone()
+                })
+            })
+        })
+    }
+
     /// How many rows it has.
     #[must_use]
     pub fn rows(&self) -> u64 {
@@ -211,15 +269,19 @@ impl Tile {
     }
 }
 
-/// Cuts an array of four axes, slowest first, into contiguous boxes of about [`TILE_ROWS`] elements:
-/// the fast axes whole as long as they fit, one in chunks, the slow ones index by index.
-fn boxes(lengths: [u64; 4]) -> impl Iterator<Item = [Range<u64>; 4]> + Send {
+/// How long boxes of at most `room` elements are on each of four axes, slowest first: the fast axes whole as long as they fit, one in
+/// chunks, the slow ones index by index.
+fn sizes(lengths: [u64; 4], mut room: u64) -> [u64; 4] {
     let mut sizes = [1; 4];
-    let mut room = TILE_ROWS;
     for (size, length) in sizes.iter_mut().zip(lengths).rev() {
         *size = room.clamp(1, length);
         room = if *size == length { room / length } else { 1 };
     }
+    sizes
+}
+
+/// Cuts an array of four axes, slowest first, into boxes of such sizes, which are contiguous where [`sizes`] made them.
+fn boxes(lengths: [u64; 4], sizes: [u64; 4]) -> impl Iterator<Item = [Range<u64>; 4]> + Send {
     let chunks: [u64; 4] = std::array::from_fn(|axis| lengths[axis].div_ceil(sizes[axis]));
     let total: u64 = chunks.iter().product();
     (0..total).map(move |index| {
@@ -245,7 +307,7 @@ mod tests {
         {
             let index = |at: [u64; 4]| at.iter().zip(lengths).fold(0, |sum, (at, length)| sum * length + at);
             let mut next = 0;
-            for [a, b, c, d] in boxes(lengths) {
+            for [a, b, c, d] in boxes(lengths, sizes(lengths, TILE_ROWS)) {
                 let before = next;
                 for a in a {
                     for b in b.clone() {
@@ -265,7 +327,8 @@ mod tests {
 
     #[test]
     fn a_large_grid_has_few_tiles() {
-        assert!(boxes([1, 1_000_000, 1, 1]).count() <= 1_000_000 / 512 + 1);
-        assert!(boxes([10, 10, 100, 100]).count() <= 2000);
+        for lengths in [[1, 1_000_000, 1, 1], [10, 10, 100, 100]] {
+            assert!(boxes(lengths, sizes(lengths, TILE_ROWS)).count() <= 2000, "{lengths:?}");
+        }
     }
 }

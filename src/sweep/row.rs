@@ -197,7 +197,44 @@ pub const COLUMNS: [&str; 29] = [
     "notes",
 ];
 
+/// What the cells of a column hold, where they are not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Ids, words and sets of words.
+    Words,
+    /// Counts.
+    Integers,
+    /// Figures.
+    Numbers,
+    /// Yes or no.
+    Flags,
+}
+
+/// What a column holds, of rows or of a summary.
+#[must_use]
+pub fn kind(column: &str) -> Kind {
+    match column {
+        "hardware" | "target" | "drafter" | "engine" | "roofline" | "acceptance" => Kind::Words,
+        "base_bound" | "draft_bound" | "verify_bound" | "notes" => Kind::Words,
+        "base_fits" | "fits" => Kind::Flags,
+        "tensor_parallel" | "batch" | "context" | "k" => Kind::Integers,
+        "batches" | "batches_that_pay" | "pays_from_batch" | "pays_to_batch" | "best_batch" | "best_k" => {
+            Kind::Integers
+        }
+        _ => Kind::Numbers,
+    }
+}
+
 impl<'s> Row<'s> {
+    /// The acceptance model, and which of several curves.
+    #[must_use]
+    pub fn acceptance_cell(&self) -> Cell<'s> {
+        self.acceptance.map_or(Cell::Empty, |label| match label.curve {
+            Some(curve) => Cell::Numbered(label.kind.as_str(), curve),
+            None => Cell::Text(label.kind.as_str()),
+        })
+    }
+
     /// The cells, in the order of [`COLUMNS`].
     #[must_use]
     pub fn cells(&self) -> [Cell<'s>; COLUMNS.len()] {
@@ -213,10 +250,7 @@ impl<'s> Row<'s> {
             Cell::Integer(self.context),
             Cell::Integer(self.k),
             Cell::Number(self.verify_width),
-            self.acceptance.map_or(Cell::Empty, |label| match label.curve {
-                Some(curve) => Cell::Numbered(label.kind.as_str(), curve),
-                None => Cell::Text(label.kind.as_str()),
-            }),
+            self.acceptance_cell(),
             self.alpha.map_or(Cell::Empty, Cell::Number),
             Cell::Number(self.tokens_per_pass),
             Cell::Number(self.base_step.get()),

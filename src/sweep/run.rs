@@ -1,87 +1,129 @@
 //! Prices the tiles of a grid, on several threads, and hands the rows over in order.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use crate::parallel::{Failure, Outcome, ordered};
 use crate::plan::round::{Round, plain_step, round};
 use crate::plan::setup::{Footprint, PassCost};
-use crate::plan::yields::{Known, Yield, yields};
+use crate::plan::yields::{AcceptanceLabel, Known, Yield};
 use crate::sweep::grid::{Block, Grid, Tile};
 use crate::sweep::row::{Bounds, MemoryUse, Notes, Row};
+use crate::sweep::yields::Yields;
 
-/// Prices every tile. `make` turns the rows of a tile into what the caller needs, on the worker
-/// threads; `take` gets that in row order.
+/// Prices the tiles of a grid.
+#[derive(Debug)]
+pub struct Pricer<'g> {
+    pub(super) grid: &'g Grid<'g>,
+    pub(super) yields: Yields<'g>,
+}
+
+impl<'g> Pricer<'g> {
+    /// For a grid.
+    #[must_use]
+    pub fn new(grid: &'g Grid<'g>) -> Self {
+        Self { grid, yields: Yields::new(grid) }
+    }
+
+    /// The rows of a tile.
+    ///
+    /// Step times are worked out once for each (context, batch, k) and tokens once for each
+    /// (acceptance, k), and for each context where acceptance depends on it; a row joins the two. Without a drafter a pass yields one token.
+    #[must_use]
+    pub fn rows(&self, tile: &Tile) -> Vec<Row<'g>> {
+        let mut rows = Vec::new();
+        self.rows_into(tile, &mut rows);
+        rows
+    }
+
+    /// The same after the rows of a vector, whose memory can so be used again.
+    pub fn rows_into(&self, tile: &Tile, rows: &mut Vec<Row<'g>>) {
+        let block = &self.grid.blocks[tile.block];
+        rows.reserve(tile.rows() as usize);
+        for context in tile.context.clone().map(|index| self.grid.context.get(index)) {
+            let known = self.yields.of(tile.block, context, &tile.acceptance, &tile.k);
+            for batch in tile.batch.clone().map(|index| self.grid.batch.get(index)) {
+                let at = Place::new(block, batch, context);
+                match &known {
+                    None => rows.extend(at.costs(&tile.k, |_| 1.0)),
+                    // Where drafts are looked up, what is verified depends on what is accepted.
+                    Some(known) if block.setup.looks_up() => {
+                        for of in known.of.iter().map(|of| Expected::of(of, &known.lengths)) {
+                            rows.extend(joined(&at.costs(&tile.k, |at| of.tokens_per_pass[at]), of));
+                        }
+                    }
+                    Some(known) => {
+                        let costs = at.costs(&tile.k, |_| 1.0);
+                        for of in known.of.iter().map(|of| Expected::of(of, &known.lengths)) {
+                            rows.extend(joined(&costs, of));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Calls `make` on every tile, on several threads, and `take` on what it made, in order.
 ///
 /// # Errors
 ///
 /// What `take` refused, or that no threads started.
 pub fn run<R: Send, E: Send>(
-    grid: &Grid<'_>,
+    tiles: impl Iterator<Item = Tile> + Send,
     threads: usize,
     stop: &AtomicBool,
-    make: impl Fn(&Tile, &[Row<'_>]) -> R + Sync,
+    make: impl Fn(&Tile) -> R + Sync,
     take: impl FnMut(R) -> Result<(), E> + Send,
 ) -> Result<Outcome, Failure<E>> {
-    ordered(grid.tiles(), threads, stop, |tile: Tile| make(&tile, &rows(grid, &tile)), take)
+    ordered(tiles, threads, stop, |tile: Tile| make(&tile), take)
 }
 
-/// The rows of a tile.
-///
-/// Step times are worked out once for each (context, batch, k) and tokens once for each
-/// (acceptance, k), and for each context where acceptance depends on it; a row joins the two. Without a drafter a pass yields one token.
-#[must_use]
-pub fn rows<'g>(grid: &'g Grid<'_>, tile: &Tile) -> Vec<Row<'g>> {
-    let block = &grid.blocks[tile.block];
-    let yields = |context| tile.acceptance.clone().map(|index| yield_of(block, tile, index, context)).collect();
-    let varies = block.drafter.is_some_and(|drafter| drafter.acceptance.depends_on_context());
-    let mut yields_here: Vec<Option<Yield>> = Vec::new();
-    let mut rows = Vec::with_capacity(tile.rows() as usize);
-    for context in tile.context.clone().map(|index| grid.context.get(index)) {
-        if varies || yields_here.is_empty() {
-            yields_here = yields(context);
-        }
-        for batch in tile.batch.clone().map(|index| grid.batch.get(index)) {
-            let at = Place { block, batch, context };
-            // Where drafts are looked up, what is verified depends on what is accepted.
-            let shared = if block.setup.looks_up() { None } else { Some(at.costs(tile, None)) };
-            for yielded in &yields_here {
-                let own = || at.costs(tile, yielded.as_ref());
-                match (&shared, yielded) {
-                    (Some(costs), None) => rows.extend_from_slice(costs),
-                    (Some(costs), Some(yielded)) => rows.extend(joined(costs, yielded)),
-                    (None, None) => rows.extend(own()),
-                    (None, Some(yielded)) => rows.extend(joined(&own(), yielded)),
-                }
-            }
+/// What the rounds of one acceptance yield at some draft lengths.
+#[derive(Clone, Copy)]
+pub(super) struct Expected<'y> {
+    acceptance: AcceptanceLabel,
+    alpha: Option<f64>,
+    pub(super) tokens_per_pass: &'y [f64],
+    known: &'y [Known],
+}
+
+impl<'y> Expected<'y> {
+    pub(super) fn of(all: &'y Yield, lengths: &Range<usize>) -> Self {
+        let Yield { acceptance, alpha, tokens_per_pass, known } = all;
+        let here = lengths.clone();
+        Self {
+            acceptance: *acceptance,
+            alpha: *alpha,
+            tokens_per_pass: &tokens_per_pass[here.clone()],
+            known: &known[here],
         }
     }
-    rows
-}
-
-/// What the rounds of a tile yield under one acceptance at a context; none without a drafter.
-fn yield_of(block: &Block<'_>, tile: &Tile, index: u64, context: u64) -> Option<Yield> {
-    Some(yields(block.drafter?, index, context, tile.k.clone().map(|k| block.k.get(k))))
 }
 
 /// One batch and context of a block.
-struct Place<'g, 's> {
-    block: &'g Block<'s>,
+pub(super) struct Place<'g> {
+    block: &'g Block<'g>,
     batch: u64,
     context: u64,
+    plain: PassCost,
+    base: Footprint,
 }
 
-impl<'g> Place<'g, '_> {
-    /// The rows of every k as far as acceptance plays no part but in the width of what is verified.
-    fn costs(&self, tile: &Tile, yielded: Option<&Yield>) -> Vec<Row<'g>> {
-        let plain = plain_step(&self.block.setup, self.batch as f64, self.context as f64);
-        let base = self.block.setup.base_memory(self.batch, self.context);
-        let tokens = |at: usize| yielded.map_or(1.0, |yielded| yielded.tokens_per_pass[at]);
-        let lengths = tile.k.clone().map(|index| self.block.k.get(index));
-        lengths.enumerate().map(|(at, k)| self.cost(k, tokens(at), &plain, &base)).collect()
+impl<'g> Place<'g> {
+    pub(super) fn new(block: &'g Block<'g>, batch: u64, context: u64) -> Self {
+        let plain = plain_step(&block.setup, batch as f64, context as f64);
+        Self { block, batch, context, plain, base: block.setup.base_memory(batch, context) }
     }
 
-    fn cost(&self, k: u64, tokens: f64, plain: &PassCost, base: &Footprint) -> Row<'g> {
-        let (block, batch, context) = (self.block, self.batch, self.context);
+    /// The rows of some k as far as acceptance plays no part but in the width of what is verified; `tokens` are those per pass by position.
+    pub(super) fn costs(&self, k: &Range<u64>, tokens: impl Fn(usize) -> f64) -> Vec<Row<'g>> {
+        let lengths = k.clone().map(|index| self.block.k.get(index));
+        lengths.enumerate().map(|(at, k)| self.cost(k, tokens(at))).collect()
+    }
+
+    fn cost(&self, k: u64, tokens: f64) -> Row<'g> {
+        let Self { block, batch, context, ref plain, ref base } = *self;
         let share = block.setup.proposing_share(tokens, k);
         let Round { draft, draft_bound, verify_width, verify, fixed, token } =
             round(&block.setup, plain, batch as f64, context as f64, k, share);
@@ -117,13 +159,18 @@ impl<'g> Place<'g, '_> {
     }
 }
 
-fn joined<'g>(costs: &[Row<'g>], yielded: &Yield) -> impl Iterator<Item = Row<'g>> {
-    let yields = yielded.tokens_per_pass.iter().zip(&yielded.known);
-    costs.iter().zip(yields).map(|(cost, (&tokens_per_pass, &known))| Row {
-        acceptance: Some(yielded.acceptance),
-        alpha: yielded.alpha,
-        tokens_per_pass,
-        notes: Notes { known, ..cost.notes },
+/// Rows with what is accepted at their draft lengths.
+pub(super) fn joined<'g>(costs: &[Row<'g>], of: Expected<'_>) -> impl Iterator<Item = Row<'g>> {
+    costs.iter().enumerate().map(move |(at, cost)| accepting(cost, of, at))
+}
+
+/// A row with what is accepted at the draft length of a position.
+pub(super) fn accepting<'g>(cost: &Row<'g>, of: Expected<'_>, at: usize) -> Row<'g> {
+    Row {
+        acceptance: Some(of.acceptance),
+        alpha: of.alpha,
+        tokens_per_pass: of.tokens_per_pass[at],
+        notes: Notes { known: of.known[at], ..cost.notes },
         ..*cost
-    })
+    }
 }

@@ -23,6 +23,10 @@ words!(
         Csv = "csv",
         /// One JSON document.
         Json = "json",
+        /// An object on each line.
+        Jsonl = "jsonl",
+        /// Columns, compressed.
+        Parquet = "parquet",
         /// Bitmap charts.
         Png = "png",
         /// Vector charts.

@@ -4,10 +4,10 @@ use csv::{Terminator, WriterBuilder};
 use specplan::catalog::edit::Assignment;
 use specplan::catalog::load::{Loaded, Request, load};
 use specplan::catalog::lookup::SearchPath;
-use specplan::report::fragments;
+use specplan::report::rows::RowForm;
 use specplan::sweep::grid::Grid;
 use specplan::sweep::row::{Cell, Labels, Row};
-use specplan::sweep::run::rows;
+use specplan::sweep::run::Pricer;
 
 /// The oracle: every cell formatted by itself, every row written by the csv crate.
 fn plainly(rows: &[Row<'_>]) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn compared(loaded: &Loaded, change: impl Fn(usize, Row<'static>) -> Row<'static
     let grid = Grid::new(&loaded.scenario, 1 << 30).unwrap();
     let mut count = 0;
     for tile in grid.tiles() {
-        let own: Vec<Row<'_>> = rows(&grid, &tile);
+        let own: Vec<Row<'_>> = Pricer::new(&grid).rows(&tile);
         let changed: Vec<Row<'static>> = own
             .iter()
             .enumerate()
@@ -48,7 +48,7 @@ fn compared(loaded: &Loaded, change: impl Fn(usize, Row<'static>) -> Row<'static
             .collect();
         count += own.len();
         for rows in [&own, &changed] {
-            assert_eq!(String::from_utf8(fragments::rows(rows)).unwrap(), String::from_utf8(plainly(rows)).unwrap());
+            assert_eq!(String::from_utf8(RowForm::Csv.rows(rows)).unwrap(), String::from_utf8(plainly(rows)).unwrap());
         }
     }
     assert!(count > 0);

@@ -16,7 +16,7 @@ use specplan::plan::spans::where_holds;
 use specplan::rng::Generator;
 use specplan::sweep::grid::Grid;
 use specplan::sweep::row::Row;
-use specplan::sweep::run::rows;
+use specplan::sweep::run::Pricer;
 
 use crate::program::folder;
 
@@ -129,7 +129,7 @@ fn runs(row: &Row<'_>) -> bool {
 fn scanned<'g>(grid: &'g Grid<'g>, label: &str) -> Vec<Vec<Row<'g>>> {
     let mut by_batch: Vec<Vec<Row<'g>>> = Vec::new();
     for tile in grid.tiles() {
-        for row in rows(grid, &tile).into_iter().filter(|row| row.labels.drafter == Some(label)) {
+        for row in Pricer::new(grid).rows(&tile).into_iter().filter(|row| row.labels.drafter == Some(label)) {
             match by_batch.last_mut() {
                 Some(last) if last[0].batch == row.batch => last.push(row),
                 _ => by_batch.push(vec![row]),

@@ -8,7 +8,7 @@ use crate::catalog::load::Loaded;
 use crate::cli::args::check::CheckArgs;
 use crate::cli::check::read::Read;
 use crate::cli::error::Error;
-use crate::cli::files::read_text;
+use crate::cli::files::read::read_text;
 use crate::diagnostic::{Diagnostic, visible};
 use crate::domain::engine::Engine;
 use crate::domain::measured::{Beside, Measured};

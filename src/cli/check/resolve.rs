@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::load::{Entry, entry};
 use crate::catalog::lookup::{SearchPath, is_id};
 use crate::cli::error::Error;
-use crate::cli::files::read_config;
+use crate::cli::files::read::read_config;
 use crate::diagnostic::Source;
 use crate::domain::device::Device;
 use crate::domain::model::Model;
