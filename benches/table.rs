@@ -2,7 +2,7 @@
 //!
 //! Subject and yardstick alternate; a ratio is the median over pairs, so that a noisy machine tells in the spread and not in the figure.
 //! Whatever is timed is checked to be right first. Yardsticks in Python are left out where there is no `python3`, or no matplotlib. P16 is a
-//! build of minutes and runs only where it is named; P4 needs another program: `benches/aiconfigurator.py`.
+//! build of minutes and runs only where it is named; P4 has no yardstick here.
 
 #![expect(
     clippy::print_stdout,

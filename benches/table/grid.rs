@@ -257,10 +257,7 @@ pub(crate) fn steps() -> Vec<Line> {
         }
     });
     assert!(sum > 0.0);
-    vec![Line::Note(format!(
-        "decode steps by operator, 1 thread: {:.2} M/s; beside aiconfigurator's core: benches/aiconfigurator.py",
-        64_000.0 / seconds / 1e6
-    ))]
+    vec![Line::Note(format!("decode steps by operator, 1 thread: {:.2} M/s", 64_000.0 / seconds / 1e6))]
 }
 
 /// Seconds of a chart of the founding study with many batches, the second and later.

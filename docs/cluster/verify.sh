@@ -29,7 +29,7 @@ import duckdb
 
 shares = "read_csv('shares/founding-study.sweep.shard-*-of-7.csv')"
 whole = "read_csv('whole/founding-study.sweep.csv')"
-count = lambda query: duckdb.sql(f"SELECT count(*) FROM ({query})").fetchone()[0]
+count = lambda query: duckdb.sql(f"SELECT count(*) FROM ({query})").fetchall()[0][0]
 rows = count(f"FROM {shares}")
 assert rows == count(f"FROM {whole}") > 0
 for one, other in [(shares, whole), (whole, shares)]:

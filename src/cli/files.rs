@@ -146,8 +146,14 @@ impl Results {
     pub fn strangers(&self, names: &[String]) -> Vec<PathBuf> {
         let entries = self.folder.read_dir().into_iter().flatten().flatten();
         let here = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let here: Vec<String> = here.filter(|name| self.holds(name)).collect();
+        // What begins with the name of another manifest is known there: of shares, or of the best k.
+        let own = format!("{}.manifest.json", self.stem);
+        let others: Vec<&str> =
+            here.iter().filter(|name| **name != own).filter_map(|name| name.strip_suffix("manifest.json")).collect();
+        let is_known = |name: &String| names.contains(name) || others.iter().any(|other| name.starts_with(other));
         let mut found: Vec<PathBuf> =
-            here.filter(|name| self.holds(name) && !names.contains(name)).map(|name| self.folder.join(name)).collect();
+            here.iter().filter(|name| !is_known(name)).map(|name| self.folder.join(name)).collect();
         found.sort();
         found
     }

@@ -85,15 +85,9 @@ impl Forms {
         }
         let results = Results::open(folder, scenario, command)?;
         if !quiet {
-            for path in results.leftovers() {
-                let note = match path.is_dir() {
-                    true => {
-                        "left by a sweep that was stopped, unless it is going on: run it again with --resume, or remove it"
-                    }
-                    false => "left by a run that was killed, unless one is going on: remove it",
-                };
-                terminal::note(&visible(&format!("{}: {note}", path.display())));
-            }
+            let note = "left by a run that was killed, unless one is going on: remove it";
+            let files = results.leftovers().into_iter().filter(|path| path.is_file());
+            files.for_each(|path| terminal::note(&visible(&format!("{}: {note}", path.display()))));
         }
         Ok(Some(results))
     }

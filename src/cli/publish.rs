@@ -21,6 +21,8 @@ const FILES: &str = "files";
 pub(super) struct Published {
     /// The files of this run.
     pub(super) written: Vec<PathBuf>,
+    /// Files of an earlier run with other inputs, which are gone.
+    pub(super) removed: Vec<String>,
     /// Files that bear this command's name and are in no manifest.
     pub(super) strangers: Vec<PathBuf>,
 }
@@ -30,6 +32,9 @@ impl Published {
     pub(super) fn tell(&self) {
         for path in &self.written {
             terminal::note(&visible(&format!("wrote {}", path.display())));
+        }
+        for name in &self.removed {
+            terminal::note(&visible(&format!("removed {name}: of an earlier run that asked for something else")));
         }
         for path in &self.strangers {
             terminal::note(&visible(&format!("{}: not of this run, and in no manifest", path.display())));
@@ -53,7 +58,8 @@ pub(super) fn publish(mut results: Results, mut manifest: Value) -> Result<Publi
     results.add(MANIFEST, &manifest::bytes(&manifest))?;
     let written = results.publish(&stale)?;
     drop(lock);
-    Ok(Published { written, strangers })
+    let removed = stale.into_iter().collect();
+    Ok(Published { written, removed, strangers })
 }
 
 /// Whether an earlier manifest says the same but for its files, and those files.

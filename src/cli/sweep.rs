@@ -21,6 +21,7 @@ use crate::cli::sweep::price::{Done, price};
 use crate::cli::sweep::refused::{grid, nothing_left};
 use crate::cli::sweep::work::{Detail, Work};
 use crate::cli::{stop_on_signal, terminal};
+use crate::diagnostic::visible;
 use crate::report::manifest::{Digest, manifest};
 use crate::report::rows::RowForm;
 use crate::report::sample::{Sample, SamplePlan};
@@ -41,7 +42,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
     let manifest = described(args, &loaded, &selection);
 
     let stop = stop_on_signal()?;
-    let command = args.shard.map_or_else(|| "sweep".to_owned(), |shard| format!("sweep.{}", shard.label()));
+    let command = args.named();
     let mut results = forms.open(&args.output.out, &loaded.scenario.name, &command, args.common.quiet)?;
     let plan = match args.shard {
         None => SamplePlan::new(&grid, &selection),
@@ -62,6 +63,9 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
         Some(results) => ongoing(args, &forms, &work, results, &manifest)?,
         None => None,
     };
+    if let Some(results) = results.as_ref().filter(|_| !args.common.quiet) {
+        tell_left(results, ongoing.as_ref());
+    }
     let done = price(args, &forms, &work, (&mut results, ongoing.as_ref()), &manifest, &stop)?;
     if done.rows == 0 && args.shard.is_none() {
         ongoing.map(Ongoing::remove).transpose()?;
@@ -123,14 +127,25 @@ fn ongoing(
     digest.update(manifest.to_string().as_bytes());
     forms.rows().iter().for_each(|form| digest.update(form.ending().as_bytes()));
     let ongoing = Ongoing::open(results, &digest.hex())?;
-    if ongoing.is_none() && args.resume {
+    let Some(ongoing) = ongoing else {
         let out = args.output.out.display();
         return Err(Error::CannotRun(format!("another run of this sweep is going on in {out}: wait for it to end")));
-    }
-    Ok(ongoing)
+    };
+    Ok(Some(ongoing))
 }
 
 impl SweepArgs {
+    /// What its files are named after: rows of one kind do not take the place of others.
+    fn named(&self) -> String {
+        let share = self.shard.map_or_else(String::new, |shard| format!(".{}", shard.label()));
+        let detail = match self.detail() {
+            Detail::Points => "",
+            Detail::BestK => ".best-k",
+            Detail::Summary => ".summary",
+        };
+        format!("sweep{share}{detail}")
+    }
+
     fn detail(&self) -> Detail {
         match (self.best_k, self.summary) {
             (true, _) => Detail::BestK,
@@ -159,6 +174,17 @@ impl SweepArgs {
     fn draws_charts(&self) -> bool {
         let asked = self.output.write.iter().any(|form| matches!(form, FileForm::Png | FileForm::Svg));
         asked && self.shard.is_none()
+    }
+}
+
+/// Tells of other sweeps that were stopped in the same folder.
+fn tell_left(results: &Results, ongoing: Option<&Ongoing>) {
+    for path in results.leftovers().into_iter().filter(|path| path.is_dir()) {
+        if ongoing.is_none_or(|ongoing| !ongoing.is_in(&path)) {
+            let note =
+                "left by another sweep, unless it is going on: its own command with --resume goes on; or remove it";
+            terminal::note(&visible(&format!("{}: {note}", path.display())));
+        }
     }
 }
 
@@ -196,16 +222,25 @@ fn show(args: &SweepArgs, done: &Done<'_, '_>, loaded: &Loaded, published: Optio
     };
     let written = published.map(|published| published.written.as_slice()).unwrap_or_default();
     let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    let of_rows = |name: &&String| [".csv", ".jsonl", ".parquet", "sweep.json"].iter().any(|end| name.ends_with(end));
+    let of_rows = |name: &&String| {
+        !name.ends_with("manifest.json")
+            && [".csv", ".jsonl", ".parquet", ".json"].iter().any(|end| name.ends_with(end))
+    };
     let rows_in = names.iter().find(of_rows).map_or("in the files of --write csv or json", String::as_str);
     let body = match (args.shard, args.detail()) {
         (Some(shard), detail) => {
             format!("share {shard}: {} points, {} rows of {}", done.points, done.rows, detail.word())
         }
-        (None, Detail::Summary) => summary::render(&done.lines, done.rows, rows_in, style),
+        (None, Detail::Summary) => summary::render(&done.lines, (done.rows, rows_in), &left_out(args), style),
         (None, _) => table::render(&done.sample, rows_in, style),
     };
     terminal::print(table::page(title, &body, &trust, style).as_bytes())
+}
+
+/// What points that a summary leaves out do not do.
+fn left_out(args: &SweepArgs) -> Vec<String> {
+    let fits = args.only_fitting.then(|| "fits in memory".to_owned());
+    fits.into_iter().chain(args.conditions.iter().map(ToString::to_string)).collect()
 }
 
 /// What was written and what stands beside it, on standard error.

@@ -8,9 +8,9 @@ use crate::sweep::summary::Line;
 /// Lines that a table shows at most.
 pub const MOST_SHOWN: usize = 48;
 
-/// The lines of a summary, of which `all` exist; `rows_in` says where the others are.
+/// The lines of a summary, of which `all` exist; `rows_in` says where the others are, and `conditions` what every point counted meets.
 #[must_use]
-pub fn render(lines: &[Line<'_>], all: u64, rows_in: &str, style: Style) -> String {
+pub fn render(lines: &[Line<'_>], (all, rows_in): (u64, &str), conditions: &[String], style: Style) -> String {
     let names: Vec<fn(&Row<'_>) -> String> = vec![
         |row| row.labels.hardware.to_owned(),
         |row| row.labels.target.to_owned(),
@@ -43,6 +43,9 @@ pub fn render(lines: &[Line<'_>], all: u64, rows_in: &str, style: Style) -> Stri
     let mut notes = vec![
         "each batch at its best k; it pays if that drafts, fits in memory and is faster than plain decoding".to_owned(),
     ];
+    if !conditions.is_empty() {
+        notes.push(format!("only points are counted of which holds: {}", conditions.join(", ")));
+    }
     if all > lines.len() as u64 {
         notes.push(format!("{} of {all} lines are shown; all are {rows_in}", lines.len()));
     }

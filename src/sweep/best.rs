@@ -175,8 +175,6 @@ struct Rounds<'g> {
     passes: Vec<f64>,
     fixed: Vec<f64>,
     token: Vec<f64>,
-    /// `base / round`, where that does not depend on tokens.
-    ratios: Option<Vec<f64>>,
     /// Whether they follow one another without a gap, in the order of k.
     is_plain: bool,
 }
@@ -199,18 +197,7 @@ impl<'g> Rounds<'g> {
         let base = costs.first().map_or(0.0, |row| row.base_step.get());
         let passes: Vec<f64> = each(|row| (row.draft + row.verify).get());
         let (fixed, token): (Vec<f64>, Vec<f64>) = (each(|row| row.fixed.get()), each(|row| row.token.get()));
-        let ratio = |(passes, fixed): (&f64, &f64)| base / (passes + fixed);
-        let is_free = token.iter().all(|token| token.to_bits() == 0);
-        Self {
-            base,
-            ratios: is_free.then(|| passes.iter().zip(&fixed).map(ratio).collect()),
-            passes,
-            fixed,
-            token,
-            is_plain: eligible.windows(2).all(is_next),
-            eligible,
-            costs,
-        }
+        Self { base, passes, fixed, token, is_plain: eligible.windows(2).all(is_next), eligible, costs }
     }
 
     /// The position of the best draft length under an acceptance, and what it gains; none where none may be chosen. `speedups` is
@@ -220,13 +207,13 @@ impl<'g> Rounds<'g> {
         speedups.resize(self.eligible.len(), 0.0);
         if self.is_plain {
             let at = self.fastest(&of.tokens_per_pass[first..=last], speedups);
-            return Some((first + at, self.speedup(&of.tokens_per_pass[first..=last], at)));
+            return Some((first + at, speedups[at]));
         }
         let tokens: Vec<f64> = self.eligible.iter().map(|&at| of.tokens_per_pass[at]).collect();
-        let top = self.speedup(&tokens, self.fastest(&tokens, speedups));
-        let equal = (0..tokens.len()).filter(|&at| self.speedup(&tokens, at).total_cmp(&top).is_eq());
+        let top = self.fastest(&tokens, speedups);
+        let equal = (0..tokens.len()).filter(|&at| speedups[at].total_cmp(&speedups[top]).is_eq());
         let at = equal.map(|at| self.eligible[at]).min_by_key(|&at| self.costs[at].k)?;
-        Some((at, top))
+        Some((at, speedups[top]))
     }
 
     /// The speedup of every length.
@@ -241,52 +228,15 @@ impl<'g> Rounds<'g> {
     }
 
     /// The position of the largest speedup, the first of equals; `room` is for as many numbers.
-    ///
-    /// Where no token costs anything by itself, speedups are first compared as products with `base / round`, which differ from them by
-    /// rounding only; those that come near the largest are then divided out.
     fn fastest(&self, tokens: &[f64], room: &mut [f64]) -> usize {
-        let Some(ratios) = &self.ratios else {
-            self.all(tokens, room);
-            let top = largest(room);
-            return room.iter().position(|&speedup| speedup >= top).unwrap_or(0);
-        };
-        let count = room.len();
-        let (tokens, ratios) = (&tokens[..count], &ratios[..count]);
-        for at in 0..count {
-            room[at] = tokens[at] * ratios[at];
+        self.all(tokens, room);
+        let top = largest(room);
+        let mut at = 0;
+        while at + 1 < room.len() && room[at] < top {
+            at += 1;
         }
-        let near = largest(room) * NEAR;
-        let (mut most, mut best) = (f64::NEG_INFINITY, 0);
-        for (chunk, numbers) in room.chunks(64).enumerate() {
-            let mut candidates = marked(numbers, near);
-            while candidates != 0 {
-                let at = 64 * chunk + candidates.trailing_zeros() as usize;
-                candidates &= candidates - 1;
-                let speedup = self.speedup(tokens, at);
-                if speedup > most {
-                    (most, best) = (speedup, at);
-                }
-            }
-        }
-        best
+        at
     }
-
-    /// What a length of a position gains, as [`Row::speedup`] computes it.
-    fn speedup(&self, tokens: &[f64], at: usize) -> f64 {
-        tokens[at] * self.base / (self.passes[at] + (self.fixed[at] + self.token[at] * tokens[at]))
-    }
-}
-
-/// Products this near to the largest may be the largest quotient: they are off by a few parts in 10^16.
-const NEAR: f64 = 1.0 - 1e-12;
-
-/// A bit for each of at most 64 numbers that is not below a bound: no branch, whose outcome nobody could foresee.
-fn marked(numbers: &[f64], bound: f64) -> u64 {
-    let mut bits = 0;
-    for (at, &number) in numbers.iter().enumerate() {
-        bits |= u64::from(number >= bound) << at;
-    }
-    bits
 }
 
 /// The largest of some numbers, several looked at side by side.

@@ -49,7 +49,7 @@ fn shares_joined_are_the_whole() {
         let mut expected: Vec<String> = labels
             .iter()
             .flat_map(|label| ["csv", "jsonl"].map(|form| format!("founding-study.sweep.{label}.{part}{form}")))
-            .chain(labels.iter().map(|label| format!("founding-study.sweep.{label}.manifest.json")))
+            .chain(labels.iter().map(|label| format!("founding-study.sweep.{label}.{part}manifest.json")))
             .collect();
         expected.sort();
         assert_eq!(names(shares.path()), expected);
@@ -171,7 +171,7 @@ fn what_was_damaged_is_begun_anew() {
     bytes[300_000] ^= 1;
     std::fs::write(growing().unwrap(), bytes).unwrap();
     let told = run_well(elsewhere.path(), &flags).stderr;
-    assert!(told.contains("no earlier run of this sweep left anything"), "{told}");
+    assert!(told.contains("what an earlier run left is damaged"), "{told}");
     let table = "founding-study.sweep.csv";
     assert!(read(out.path().join(table)) == read(whole.path().join(table)));
 }
@@ -197,7 +197,7 @@ fn two_runs_do_not_share_what_is_in_progress() {
     assert!(second.code == 4 && second.stderr.contains("another run of this sweep is going on"), "{}", second.stderr);
     let small = ["sweep", "--write", "csv", "--out", out.path().to_str().unwrap()];
     let told = run_well(elsewhere.path(), &small).stderr;
-    assert!(told.contains("left by a sweep that was stopped") && told.contains("--resume"), "{told}");
+    assert!(told.contains("left by another sweep") && told.contains("--resume"), "{told}");
 }
 
 #[test]
@@ -231,4 +231,31 @@ fn what_cannot_go_on_is_refused() {
     let ran = run(elsewhere.path(), &["plan", "--write", "jsonl"]);
     assert!(ran.code == 2 && ran.stderr.contains("only sweep writes it"), "{}", ran.stderr);
     assert_eq!(names(elsewhere.path()), Vec::<String>::new());
+}
+
+/// Rows of one kind do not take the place of others, and what takes their place is told.
+#[test]
+fn kinds_of_rows_stand_side_by_side() {
+    let (out, elsewhere) = (folder(), folder());
+    let to = ["sweep", "--write", "csv", "--out", out.path().to_str().unwrap()];
+    for flags in [[].as_slice(), &["--best-k"], &["--summary"], &["--shard", "1/2"], &["--shard", "1/2", "--best-k"]] {
+        let told = run_well(elsewhere.path(), &[&to, flags].concat()).stderr;
+        assert!(!told.contains("removed") && !told.contains("in no manifest"), "{flags:?}: {told}");
+    }
+    assert_eq!(names(out.path()).len(), 10);
+    run_well(elsewhere.path(), &[to.as_slice(), &["--write", "jsonl"]].concat());
+    let told = run_well(elsewhere.path(), &[to.as_slice(), &["--set", "sweep.k=3"]].concat()).stderr;
+    assert!(told.contains("removed founding-study.sweep.jsonl: of an earlier run"), "{told}");
+    assert_eq!(names(out.path()).len(), 10);
+}
+
+/// A summary says that points were left out.
+#[test]
+fn a_summary_tells_its_conditions() {
+    let elsewhere = folder();
+    let told = run_well(
+        elsewhere.path(),
+        &["sweep", "--summary", "--write", "none", "--where", "speedup>1.5", "--only-fitting"],
+    );
+    assert!(told.stdout.contains("of which holds: fits in memory, speedup>1.5"), "{}", told.stdout);
 }

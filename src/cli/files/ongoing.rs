@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, create_dir_all, remove_dir_all};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crc32fast::Hasher;
 use serde_json::{Value, json};
@@ -55,7 +55,10 @@ impl Ongoing {
     ///
     /// [`Error::File`] if it cannot be made.
     pub fn open(results: &Results, digest: &str) -> Result<Option<Self>, Error> {
-        let folder = results.folder.join(format!("{PREFIX}{}{SUFFIX}", &digest[..digest.len().min(16)]));
+        // Long names would be too long for a folder's.
+        let stem: String = results.stem.chars().take(40).collect();
+        let digest_start = &digest[..digest.len().min(12)];
+        let folder = results.folder.join(format!("{PREFIX}{stem}-{digest_start}{SUFFIX}"));
         create_dir_all(&folder).map_err(at(&folder))?;
         let path = folder.join(LOCK);
         let lock = OpenOptions::new().create(true).write(true).truncate(false).open(&path).map_err(at(&path))?;
@@ -70,6 +73,18 @@ impl Ongoing {
     #[must_use]
     pub fn reached(&self) -> Option<Reached> {
         [STATE, SETTLED].iter().find_map(|name| self.read(name).filter(|of| of.files.iter().all(|of| self.holds(of))))
+    }
+
+    /// Whether an earlier run left something that its files no longer hold; asked where nothing is [`Self::reached`].
+    #[must_use]
+    pub fn was_damaged(&self) -> bool {
+        self.folder.join(STATE).exists()
+    }
+
+    /// Whether this is its folder.
+    #[must_use]
+    pub fn is_in(&self, path: &Path) -> bool {
+        self.folder == path
     }
 
     fn read(&self, name: &str) -> Option<Reached> {

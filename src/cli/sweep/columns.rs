@@ -30,7 +30,7 @@ mod with {
             results: Option<&Results>,
         ) -> Result<Option<Self>, Error> {
             let Some(results) = results.filter(|_| forms.parquet) else { return Ok(None) };
-            let file = results.start(&format!("{}parquet", detail.part()))?;
+            let file = results.start("parquet")?;
             Writer::new(file, detail.columns()).map(|writer| Some(Self(writer))).map_err(failed)
         }
 

@@ -23,7 +23,7 @@ use crate::report::summary::MOST_SHOWN;
 use crate::sweep::summary::{COLUMNS, Line, Summary};
 
 /// After so long, what is done is kept for a later run.
-const KEPT_EVERY: Duration = Duration::from_secs(2);
+const KEPT_EVERY: Duration = Duration::from_millis(500);
 /// After so long it is handed to the disk too: that takes as long as the disk does.
 const SETTLED_EVERY: Duration = Duration::from_secs(60);
 
@@ -64,16 +64,10 @@ pub(super) fn price<'p, 'g>(
 ) -> Result<Done<'p, 'g>, Error> {
     let all = work.points();
     let reached = ongoing.and_then(Ongoing::reached);
-    let reached = again(args, reached, all, ongoing.is_some());
+    let reached = again(args, reached, all, ongoing);
     let [points, rows] = reached.as_ref().map_or([0, 0], |of| of.counts);
     room::check(args, forms, work, (points, all))?;
-    let streamed = Streamed {
-        columns: work.detail.columns(),
-        manifest,
-        part: work.detail.part(),
-        reached: reached.as_ref(),
-        empty: rows == 0,
-    };
+    let streamed = Streamed { columns: work.detail.columns(), manifest, reached: reached.as_ref(), empty: rows == 0 };
     let start = |&form: &RowForm| {
         let route = Route { form, file: forms.rows().contains(&form), stdout: args.stdout_form() == Some(form) };
         Stream::start(route, streamed, (results.as_ref(), ongoing))
@@ -97,7 +91,7 @@ pub(super) fn price<'p, 'g>(
     going.progress.clear();
     match outcome {
         Ok(Outcome::Finished) => going.finish(results.as_mut(), work.detail),
-        Ok(Outcome::Stopped) => Err(going.stopped(all)),
+        Ok(Outcome::Stopped) => Err(going.stopped(args, all)),
         Err(Failure::Taken(error)) => {
             if going.kept_at.is_some() && !args.common.quiet {
                 terminal::note(&format!("what was done is kept: {GO_ON}"));
@@ -109,16 +103,19 @@ pub(super) fn price<'p, 'g>(
 }
 
 /// What an earlier run has done and this one need not do, told.
-fn again(args: &SweepArgs, reached: Option<Reached>, all: u64, may: bool) -> Option<Reached> {
+fn again(args: &SweepArgs, reached: Option<Reached>, all: u64, ongoing: Option<&Ongoing>) -> Option<Reached> {
     let share = |of: &Reached| format!("{} of its points", percent(of.counts[0], all));
-    let line = match (&reached, args.resume) {
-        (Some(of), true) => format!("an earlier run priced {}: going on from there", share(of)),
-        (Some(of), false) => {
+    let line = match (&reached, args.resume, ongoing) {
+        (Some(of), true, _) => format!("an earlier run priced {}: going on from there", share(of)),
+        (Some(of), false, _) => {
             format!("an earlier run priced {}: this one begins anew; --resume would have gone on", share(of))
         }
-        (None, true) if may => "no earlier run of this sweep left anything: it begins at the beginning".to_owned(),
-        (None, true) => "a summary is not kept: it begins at the beginning".to_owned(),
-        (None, false) => return None,
+        (None, true, Some(ongoing)) if ongoing.was_damaged() => {
+            "what an earlier run left is damaged: this one begins at the beginning".to_owned()
+        }
+        (None, true, Some(_)) => "no earlier run of this sweep left anything: it begins at the beginning".to_owned(),
+        (None, true, None) => "neither a summary nor charts alone are kept: it begins at the beginning".to_owned(),
+        (None, false, _) => return None,
     };
     if !args.common.quiet {
         terminal::note(&line);
@@ -186,12 +183,16 @@ impl<'p, 'g> Going<'_, 'p, 'g> {
         ongoing.keep(&reached, settled)
     }
 
-    fn stopped(mut self, all: u64) -> Error {
+    fn stopped(mut self, args: &SweepArgs, all: u64) -> Error {
         if self.ongoing.is_none() {
             return Error::Interrupted;
         }
         match self.keep(true) {
-            Ok(()) => Error::Paused(format!("stopped at {} of {all} points: {GO_ON}", percent(self.done.points, all))),
+            Ok(()) => {
+                let without = args.stdout_form().map_or("", |_| ", and without --format,");
+                let go_on = GO_ON.replace(" goes", &format!("{without} goes"));
+                Error::Paused(format!("stopped at {} of {all} points: {go_on}", percent(self.done.points, all)))
+            }
             Err(error) => error,
         }
     }

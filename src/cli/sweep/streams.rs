@@ -32,8 +32,6 @@ pub(super) struct Route {
 pub(super) struct Streamed<'a> {
     pub(super) columns: &'a [&'a str],
     pub(super) manifest: &'a Value,
-    /// What stands between a file's stem and its form, such as `best-k.`.
-    pub(super) part: &'a str,
     pub(super) reached: Option<&'a Reached>,
     /// Whether no row was written yet.
     pub(super) empty: bool,
@@ -47,7 +45,7 @@ impl Stream {
         (results, ongoing): (Option<&Results>, Option<&Ongoing>),
     ) -> Result<Self, Error> {
         let Route { form, file, stdout } = route;
-        let ending = format!("{}{}", of.part, form.ending());
+        let ending = form.ending().to_owned();
         let written = of.reached.and_then(|reached| reached.files.iter().find(|of| of.ending == ending));
         let open = |results: &Results| match ongoing {
             Some(ongoing) => ongoing.start(results, &ending, written),

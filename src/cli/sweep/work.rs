@@ -24,15 +24,6 @@ pub(super) enum Detail {
 }
 
 impl Detail {
-    /// What stands between the stem and the form in names of files.
-    pub(super) const fn part(self) -> &'static str {
-        match self {
-            Self::Points => "",
-            Self::BestK => "best-k.",
-            Self::Summary => "summary.",
-        }
-    }
-
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Points => "points",
