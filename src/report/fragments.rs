@@ -131,12 +131,15 @@ impl Text {
     }
 
     /// Cells that stand side by side in a row that was written.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "a pair of iterators is made by a call, for every run of cells of every row"
+    )]
     fn copy(&mut self, like: &Begins, columns: Range<usize>) {
         let (from, to) = (like[columns.start], like[columns.end]);
         let here = self.bytes.len();
-        let ends = columns.start..columns.end + 1;
-        for (begin, known) in self.begins[ends.clone()].iter_mut().zip(&like[ends]) {
-            *begin = here + known - from;
+        for column in columns.start..=columns.end {
+            self.begins[column] = here + like[column] - from;
         }
         self.bytes.extend_from_within(from..to);
     }
