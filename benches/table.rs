@@ -16,6 +16,8 @@ mod timing;
 
 #[path = "table/draws.rs"]
 mod draws;
+#[path = "../tests/it/fields.rs"]
+mod fields;
 #[path = "table/grid.rs"]
 mod grid;
 #[path = "table/program.rs"]

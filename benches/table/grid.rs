@@ -14,9 +14,10 @@ use specplan::report::rows::RowForm;
 use specplan::report::sample::{Sample, SamplePlan};
 use specplan::sweep::condition::Selection;
 use specplan::sweep::grid::Grid;
-use specplan::sweep::row::{Cell, Row};
-use specplan::sweep::run::{Pricer, run};
+use specplan::sweep::row::Row;
+use specplan::sweep::run::Pricer;
 
+use crate::fields::fields;
 use crate::timing::{Goal, Line, Pairs, median, timed};
 
 /// A study with other axes.
@@ -161,7 +162,7 @@ pub(crate) fn array() -> Vec<Line> {
             goal: Goal::AtLeast(0.7),
         },
         Line::Ratio {
-            what: "the same / one division for each of its numbers",
+            what: "the same / a division for each of its numbers",
             pairs: Pairs::from(&divided, points, points),
             goal: Goal::AtLeast(0.7),
         },
@@ -189,11 +190,11 @@ pub(crate) fn rows() -> Vec<Line> {
     let stop = AtomicBool::new(false);
     let streamed = |threads: usize| {
         let mut sum = 0.0;
-        let made = run(
+        let made = ordered(
             grid.tiles(),
             threads,
             &stop,
-            |tile| pricer.rows(tile).iter().map(|row| row.tokens_per_pass).sum::<f64>(),
+            |tile| pricer.rows(&tile).iter().map(|row| row.tokens_per_pass).sum::<f64>(),
             |of_tile: f64| {
                 sum += of_tile;
                 Ok::<(), std::convert::Infallible>(())
@@ -273,24 +274,6 @@ pub(crate) fn chart_seconds() -> f64 {
     let drawn = || chart::drawn(one, chart::Form::Png).expect("a chart");
     assert!(drawn().bytes.len() > 10_000);
     median((0..9).map(|_| timed(drawn).0).collect())
-}
-
-/// The cells of a row as the csv crate takes them.
-fn fields(row: &Row<'_>) -> Vec<String> {
-    let number = |figure: f64| {
-        let text = zmij::Buffer::new().format(figure).to_owned();
-        text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
-    };
-    let text = |cell: Cell<'_>| match cell {
-        Cell::Text(text) => text.to_owned(),
-        Cell::Notes(notes) => notes.text().unwrap_or_default(),
-        Cell::Numbered(word, count) => format!("{word}-{count}"),
-        Cell::Integer(count) => count.to_string(),
-        Cell::Number(figure) => number(figure),
-        Cell::Flag(flag) => flag.to_string(),
-        Cell::Empty => String::new(),
-    };
-    row.cells().into_iter().map(text).collect()
 }
 
 /// P5: rows to CSV, against the csv crate on rows in a vector.

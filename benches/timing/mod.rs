@@ -47,6 +47,14 @@ impl Pairs {
     }
 }
 
+impl Pairs {
+    /// Of pairs of seconds of so many units: the ratio is that of the times.
+    pub(crate) fn times(pairs: &[(f64, f64)], units: f64) -> Self {
+        let ratio = median(pairs.iter().map(|(a, b)| a / b).collect());
+        Self { ratio, ..Self::from(pairs, units, units) }
+    }
+}
+
 /// What a ratio has to be.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {

@@ -58,8 +58,7 @@ pub(super) fn publish(mut results: Results, mut manifest: Value) -> Result<Publi
     results.add(MANIFEST, &manifest::bytes(&manifest))?;
     let written = results.publish(&stale)?;
     drop(lock);
-    let removed = stale.into_iter().collect();
-    Ok(Published { written, removed, strangers })
+    Ok(Published { written, removed: stale, strangers })
 }
 
 /// Whether an earlier manifest says the same but for its files, and those files.

@@ -75,7 +75,10 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<(), Error> {
         Some(results) => Some(write_rest(results, &forms, &done.sample, &loaded, (manifest, args))?),
         None => None,
     };
-    ongoing.map(Ongoing::remove).transpose()?;
+    if let Some(Err(error)) = ongoing.map(Ongoing::remove) {
+        // The results are all there.
+        terminal::note(&visible(&format!("{error}: remove it by hand")));
+    }
     let shown = show(args, &done, &loaded, published.as_ref());
     // The files are there even if standard output could not take the table.
     if !args.common.quiet {
@@ -126,12 +129,11 @@ fn ongoing(
     let mut digest = Digest::default();
     digest.update(manifest.to_string().as_bytes());
     forms.rows().iter().for_each(|form| digest.update(form.ending().as_bytes()));
-    let ongoing = Ongoing::open(results, &digest.hex())?;
-    let Some(ongoing) = ongoing else {
+    let busy = || {
         let out = args.output.out.display();
-        return Err(Error::CannotRun(format!("another run of this sweep is going on in {out}: wait for it to end")));
+        Error::CannotRun(format!("another run of this sweep is going on in {out}: wait for it to end"))
     };
-    Ok(Some(ongoing))
+    Ongoing::open(results, &digest.hex())?.ok_or_else(busy).map(Some)
 }
 
 impl SweepArgs {
@@ -139,9 +141,8 @@ impl SweepArgs {
     fn named(&self) -> String {
         let share = self.shard.map_or_else(String::new, |shard| format!(".{}", shard.label()));
         let detail = match self.detail() {
-            Detail::Points => "",
-            Detail::BestK => ".best-k",
-            Detail::Summary => ".summary",
+            Detail::Points => String::new(),
+            detail => format!(".{}", detail.word()),
         };
         format!("sweep{share}{detail}")
     }

@@ -16,6 +16,15 @@ pub struct AcceptanceLabel {
     pub curve: Option<u64>,
 }
 
+impl std::fmt::Display for AcceptanceLabel {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.curve {
+            Some(curve) => write!(to, "{}-{curve}", self.kind),
+            None => write!(to, "{}", self.kind),
+        }
+    }
+}
+
 /// Tokens per target pass at several draft lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yield {

@@ -40,10 +40,10 @@ impl RowForm {
         })
     }
 
-    /// A piece; [`Self::between`] stands between two.
+    /// A piece: rows, each with its [`Self::separator`] before it.
     #[must_use]
     pub fn rows(self, rows: &[Row<'_>]) -> Vec<u8> {
-        self.piece(fragments::rows(rows, self.style()))
+        fragments::rows(rows, self.style())
     }
 
     /// A piece of rows of other columns.
@@ -51,12 +51,12 @@ impl RowForm {
     pub fn cells<'c, R: AsRef<[Cell<'c>]>>(self, columns: &[&str], rows: impl Iterator<Item = R>) -> Vec<u8> {
         let mut bytes = Vec::new();
         rows.for_each(|cells| fragments::row(&mut bytes, columns, cells.as_ref(), self.style()));
-        self.piece(bytes)
+        bytes
     }
 
-    /// What stands between two pieces that are not empty.
+    /// What stands before every row, and has to go from the first.
     #[must_use]
-    pub const fn between(self) -> &'static [u8] {
+    pub const fn separator(self) -> &'static [u8] {
         match self {
             Self::Json => b",",
             Self::Csv | Self::JsonLines => b"",
@@ -78,13 +78,5 @@ impl RowForm {
             Self::Json => fragments::JSON_ITEMS,
             Self::JsonLines => fragments::JSON_LINES,
         }
-    }
-
-    /// A list's first item has no comma before it.
-    fn piece(self, mut bytes: Vec<u8>) -> Vec<u8> {
-        if self == Self::Json && !bytes.is_empty() {
-            bytes.remove(0);
-        }
-        bytes
     }
 }

@@ -30,7 +30,9 @@ pub fn render(lines: &[Line<'_>], (all, rows_in): (u64, &str), conditions: &[Str
         let mut row: Vec<String> = told.iter().map(|(_, name)| name(&line.best)).collect();
         row.extend([
             line.best.context.to_string(),
-            line.best.alpha.map_or_else(|| line.best.acceptance.map_or_else(String::new, word), brief),
+            line.best
+                .alpha
+                .map_or_else(|| line.best.acceptance.map_or_else(String::new, |label| label.to_string()), brief),
             line.pays(),
             format!("{} of {}", line.that_pay, line.batches),
             format!("{:.2}", line.best.speedup()),
@@ -52,10 +54,6 @@ pub fn render(lines: &[Line<'_>], (all, rows_in): (u64, &str), conditions: &[Str
     let shared: Vec<String> =
         shared.iter().filter_map(|(head, name)| Some(format!("{head} {}", name(&lines.first()?.best)))).collect();
     composed(&shared.join(", "), &drawn, notes, style)
-}
-
-fn word(label: crate::plan::yields::AcceptanceLabel) -> String {
-    label.curve.map_or_else(|| label.kind.to_string(), |curve| format!("{}-{curve}", label.kind))
 }
 
 impl Line<'_> {

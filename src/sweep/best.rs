@@ -74,9 +74,34 @@ impl<'g> Pricer<'g> {
     /// The best of every (context, batch, acceptance) of a tile among the rows that are wanted, in the order of rows; none where no
     /// draft length is wanted.
     ///
-    /// Equal to the best of [`Pricer::rows`]: see [`choice`]. Where every row that fits is wanted, a point costs two additions, two
+    /// # Formula
+    ///
+    /// ```text
+    /// best k = argmax tokens_per_pass base_step / (draft + verify + fixed + token tokens_per_pass)
+    /// ```
+    ///
+    /// Leviathan et al. 2023 (arXiv 2211.17192), Theorem 3.8, over every k of the axis: see [`choice`] for what does not fit and for
+    /// equals. The row is that of [`Pricer::rows`]. Where every row that fits is wanted, a point costs two additions, two
     /// products and a division, of step times that are worked out once for each (context, batch, k) and tokens once for
     /// each (acceptance, k).
+    ///
+    /// # Examples
+    ///
+    /// The founding study at batch 1 and alpha 0.8: of 1.54, 1.83, 2.02, 1.97 and 1.85 at k = 1, 2, 4, 6 and 8.
+    ///
+    /// ```
+    /// use specplan::catalog::{load::{load, Request}, lookup::SearchPath};
+    /// use specplan::sweep::{condition::Selection, grid::Grid, run::Pricer};
+    ///
+    /// let request = Request { scenario: "founding-study", changes: &[], seed: None, published: false };
+    /// let loaded = load(&SearchPath::default(), &request).map_err(|mistakes| specplan::diagnostic::render(&mistakes, false))?;
+    /// let grid = Grid::new(&loaded.scenario, 1_000_000)?;
+    /// let pricer = Pricer::new(&grid);
+    /// let best: Vec<_> = grid.whole_lines().flat_map(|tile| pricer.best(&tile, &Selection::default())).collect();
+    /// assert_eq!((best[1].batch, best[1].alpha, best[1].k), (1, Some(0.8), 4));
+    /// assert_eq!(format!("{:.2}", best[1].speedup()), "2.02");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn best(&self, tile: &Tile, selection: &Selection) -> Vec<Row<'g>> {
         let mut found = Vec::new();
@@ -123,7 +148,8 @@ impl<'g> Pricer<'g> {
         }
     }
 
-    /// The speedups of a tile in the order of its rows, those of [`Row::speedup`] to the last bit, into as many places.
+    /// The speedups of a tile alone, without unit, in the order of its rows and equal to [`Row::speedup`] to the last bit, into as many
+    /// places: for arrays of a caller's own.
     ///
     /// # Panics
     ///

@@ -17,8 +17,7 @@ use crate::plan::setup::{Setup, SetupError};
 use crate::plan::yields::acceptances;
 use crate::sweep::row::Labels;
 
-/// The rows of a tile, at most: enough that pricing a place is shared by many of its acceptances, few enough that its CSV is made in
-/// memory the allocator already holds (fresh pages cost more than the formatting).
+/// The rows of a tile, at most: enough that pricing a place is shared by many of its acceptances, few enough to stay near the core.
 const TILE_ROWS: u64 = 2048;
 /// Combinations of context, batch and acceptance of a tile with every draft length, at most.
 const TILE_LINES: u64 = 4096;

@@ -1,9 +1,7 @@
-//! Prices the tiles of a grid, on several threads, and hands the rows over in order.
+//! Prices the tiles of a grid.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
 
-use crate::parallel::{Failure, Outcome, ordered};
 use crate::plan::round::{Round, plain_step, round};
 use crate::plan::setup::{Footprint, PassCost};
 use crate::plan::yields::{AcceptanceLabel, Known, Yield};
@@ -31,15 +29,8 @@ impl<'g> Pricer<'g> {
     /// (acceptance, k), and for each context where acceptance depends on it; a row joins the two. Without a drafter a pass yields one token.
     #[must_use]
     pub fn rows(&self, tile: &Tile) -> Vec<Row<'g>> {
-        let mut rows = Vec::new();
-        self.rows_into(tile, &mut rows);
-        rows
-    }
-
-    /// The same after the rows of a vector, whose memory can so be used again.
-    pub fn rows_into(&self, tile: &Tile, rows: &mut Vec<Row<'g>>) {
         let block = &self.grid.blocks[tile.block];
-        rows.reserve(tile.rows() as usize);
+        let mut rows = Vec::with_capacity(tile.rows() as usize);
         for context in tile.context.clone().map(|index| self.grid.context.get(index)) {
             let known = self.yields.of(tile.block, context, &tile.acceptance, &tile.k);
             for batch in tile.batch.clone().map(|index| self.grid.batch.get(index)) {
@@ -61,22 +52,8 @@ impl<'g> Pricer<'g> {
                 }
             }
         }
+        rows
     }
-}
-
-/// Calls `make` on every tile, on several threads, and `take` on what it made, in order.
-///
-/// # Errors
-///
-/// What `take` refused, or that no threads started.
-pub fn run<R: Send, E: Send>(
-    tiles: impl Iterator<Item = Tile> + Send,
-    threads: usize,
-    stop: &AtomicBool,
-    make: impl Fn(&Tile) -> R + Sync,
-    take: impl FnMut(R) -> Result<(), E> + Send,
-) -> Result<Outcome, Failure<E>> {
-    ordered(tiles, threads, stop, |tile: Tile| make(&tile), take)
 }
 
 /// What the rounds of one acceptance yield at some draft lengths.

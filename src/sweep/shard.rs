@@ -51,7 +51,7 @@ impl Shard {
         format!("shard-{:0width$}-of-{}", self.index, self.count)
     }
 
-    /// How many of so many points it has, but for a tile.
+    /// How many of so many points it has, but for a tile: `ceil(points / count)`.
     #[must_use]
     pub const fn points(self, all: u64) -> u64 {
         all.div_ceil(self.count)
@@ -59,14 +59,19 @@ impl Shard {
 
     /// Its tiles among those of a whole sweep of so many points: a run of them, so that the rows of all shares, one after the other,
     /// are those of the sweep. A tile is of the share in which its middle point lies, so that shares are equal but for a tile.
+    ///
+    /// # Formula
+    ///
+    /// ```text
+    /// share = floor((2 points before the tile + points of the tile) count / (2 points)) + 1
+    /// ```
     pub fn of(self, points: u64, tiles: impl Iterator<Item = Tile> + Send) -> impl Iterator<Item = Tile> + Send {
         let mut before: u128 = 0;
-        let share = move |tile: &Tile| {
+        let mut share = move |tile: &Tile| {
             let middle = 2 * before + u128::from(tile.rows());
             before += u128::from(tile.rows());
             (middle * u128::from(self.count) / (2 * u128::from(points.max(1)))) as u64 + 1
         };
-        let mut share = share;
         tiles.map(move |tile| (share(&tile), tile)).filter(move |(share, _)| *share == self.index).map(|(_, tile)| tile)
     }
 }

@@ -71,12 +71,6 @@ impl<'g> Summary<'g> {
         }
     }
 
-    /// Whether no line is held.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     /// The lines, when every batch of their contexts has come in, in the order of rows.
     pub fn finish(&mut self) -> Vec<Line<'g>> {
         std::mem::take(&mut self.lines).into_values().collect()

@@ -1,34 +1,39 @@
 //! Rows of a sweep as CSV, beside what the csv crate makes of the same cells.
 
 use csv::{Terminator, WriterBuilder};
+use serde_json::{Map, Value};
 use specplan::catalog::edit::Assignment;
 use specplan::catalog::load::{Loaded, Request, load};
 use specplan::catalog::lookup::SearchPath;
 use specplan::report::rows::RowForm;
 use specplan::sweep::grid::Grid;
-use specplan::sweep::row::{Cell, Labels, Row};
+use specplan::sweep::row::{COLUMNS, Cell, Labels, Row};
 use specplan::sweep::run::Pricer;
+
+use crate::fields::fields;
 
 /// The oracle: every cell formatted by itself, every row written by the csv crate.
 fn plainly(rows: &[Row<'_>]) -> Vec<u8> {
     let mut writer = WriterBuilder::new().terminator(Terminator::Any(b'\n')).from_writer(Vec::new());
-    let number = |figure: f64| {
-        let shortest = zmij::Buffer::new().format(figure).to_owned();
-        shortest.strip_suffix(".0").map_or(shortest.clone(), str::to_owned)
-    };
-    for row in rows {
-        let cells = row.cells().map(|cell| match cell {
-            Cell::Text(text) => text.to_owned(),
-            Cell::Notes(notes) => notes.text().unwrap_or_default(),
-            Cell::Numbered(word, count) => format!("{word}-{count}"),
-            Cell::Integer(count) => count.to_string(),
-            Cell::Number(figure) => number(figure),
-            Cell::Flag(flag) => flag.to_string(),
-            Cell::Empty => String::new(),
-        });
-        writer.write_record(cells).unwrap();
-    }
+    rows.iter().for_each(|row| writer.write_record(fields(row)).unwrap());
     writer.into_inner().unwrap()
+}
+
+/// The oracle of JSON: every row an object of serde_json.
+fn objects(rows: &[Row<'_>]) -> Vec<String> {
+    let value = |cell: Cell<'_>| match cell {
+        Cell::Text(text) => Value::from(text),
+        Cell::Notes(notes) => notes.text().into(),
+        Cell::Numbered(word, count) => format!("{word}-{count}").into(),
+        Cell::Integer(count) => count.into(),
+        Cell::Number(figure) => figure.into(),
+        Cell::Flag(flag) => flag.into(),
+        Cell::Empty => Value::Null,
+    };
+    let object = |row: &Row<'_>| -> Map<String, Value> {
+        COLUMNS.iter().zip(row.cells()).map(|(name, cell)| ((*name).to_owned(), value(cell))).collect()
+    };
+    rows.iter().map(|row| Value::Object(object(row)).to_string()).collect()
 }
 
 fn study(scenario: &str, changes: &[&str]) -> Loaded {
@@ -48,7 +53,11 @@ fn compared(loaded: &Loaded, change: impl Fn(usize, Row<'static>) -> Row<'static
             .collect();
         count += own.len();
         for rows in [&own, &changed] {
-            assert_eq!(String::from_utf8(RowForm::Csv.rows(rows)).unwrap(), String::from_utf8(plainly(rows)).unwrap());
+            let text = |form: RowForm| String::from_utf8(form.rows(rows)).unwrap();
+            assert_eq!(text(RowForm::Csv), String::from_utf8(plainly(rows)).unwrap());
+            let objects = objects(rows);
+            assert_eq!(text(RowForm::JsonLines).lines().collect::<Vec<_>>(), objects);
+            assert_eq!(text(RowForm::Json), objects.iter().map(|object| format!(",\n{object}")).collect::<String>());
         }
     }
     assert!(count > 0);

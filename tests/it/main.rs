@@ -24,6 +24,7 @@ mod engine_output_wrapped;
 mod exercises;
 mod explain;
 mod facts;
+mod fields;
 mod files;
 mod golden;
 mod import_hf;

@@ -1,7 +1,7 @@
 //! Files of a long piece of work that stay where they are when it is stopped or killed, so that it can go on.
 
-use std::fs::{File, OpenOptions, create_dir_all, remove_dir_all};
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions, create_dir_all, remove_dir_all, remove_file};
+use std::io::{BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crc32fast::Hasher;
@@ -22,8 +22,8 @@ const LOCK: &str = "lock";
 pub struct Ongoing {
     folder: PathBuf,
     digest: String,
-    /// Held as long as this run goes on.
-    _lock: File,
+    /// Held as long as this run goes on; given up before the folder goes, which some file systems ask for.
+    lock: Option<File>,
 }
 
 /// How far a piece of work has come.
@@ -65,7 +65,7 @@ impl Ongoing {
         // Where files cannot be locked, nobody is kept out.
         match lock.try_lock() {
             Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-            _ => Ok(Some(Self { folder, digest: digest.to_owned(), _lock: lock })),
+            _ => Ok(Some(Self { folder, digest: digest.to_owned(), lock: Some(lock) })),
         }
     }
 
@@ -123,8 +123,9 @@ impl Ongoing {
         check_target(&path)?;
         let growing = self.folder.join(ending);
         let (bytes, crc) = written.map_or((0, 0), |of| (of.bytes, of.crc));
-        let mut file = OpenOptions::new().create(true).write(true).truncate(false).open(&growing).map_err(at(&path))?;
-        file.set_len(bytes).and_then(|()| file.seek(SeekFrom::Start(bytes))).map_err(at(&path))?;
+        let mut file =
+            OpenOptions::new().create(true).write(true).truncate(false).open(&growing).map_err(at(&growing))?;
+        file.set_len(bytes).and_then(|()| file.seek(SeekFrom::Start(bytes))).map_err(at(&growing))?;
         let mut name = TempPath::try_from_path(&growing).map_err(at(&path))?;
         name.disable_cleanup(true);
         let file = BufWriter::with_capacity(BUFFER, NamedTempFile::from_parts(file, name));
@@ -156,8 +157,24 @@ impl Ongoing {
     /// # Errors
     ///
     /// [`Error::File`].
-    pub fn remove(self) -> Result<(), Error> {
+    pub fn remove(mut self) -> Result<(), Error> {
+        self.lock.take();
         remove_dir_all(&self.folder).map_err(at(&self.folder))
+    }
+
+    /// Forgets how far an earlier run came: what it wrote is about to be written over.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`].
+    pub fn forget(&self) -> Result<(), Error> {
+        for path in [STATE, SETTLED].map(|name| self.folder.join(name)) {
+            match remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(&path)(error)),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -165,6 +182,7 @@ impl Ongoing {
 impl Drop for Ongoing {
     fn drop(&mut self) {
         if !self.folder.join(STATE).exists() {
+            self.lock.take();
             // What cannot be removed is told as left over by the next run.
             let _ = remove_dir_all(&self.folder);
         }

@@ -51,8 +51,6 @@ struct Going<'a, 'p, 'g> {
     settled_at: Duration,
 }
 
-const GO_ON: &str = "the same command with --resume goes on from there";
-
 /// Prices the work; every file but the charts is complete when this returns.
 pub(super) fn price<'p, 'g>(
     args: &SweepArgs,
@@ -62,12 +60,18 @@ pub(super) fn price<'p, 'g>(
     manifest: &Value,
     stop: &AtomicBool,
 ) -> Result<Done<'p, 'g>, Error> {
+    let earlier = ongoing.and_then(Ongoing::reached);
+    let reached = earlier.as_ref().filter(|_| args.resume);
+    let [points, rows] = reached.map_or([0, 0], |of| of.counts);
+    room::check(args, forms, work, points)?;
     let all = work.points();
-    let reached = ongoing.and_then(Ongoing::reached);
-    let reached = again(args, reached, all, ongoing);
-    let [points, rows] = reached.as_ref().map_or([0, 0], |of| of.counts);
-    room::check(args, forms, work, (points, all))?;
-    let streamed = Streamed { columns: work.detail.columns(), manifest, reached: reached.as_ref(), empty: rows == 0 };
+    if let Some(line) = again(args, earlier.as_ref(), all, ongoing).filter(|_| !args.common.quiet) {
+        terminal::note(&line);
+    }
+    if let Some(ongoing) = ongoing.filter(|_| reached.is_none()) {
+        ongoing.forget()?;
+    }
+    let streamed = Streamed { columns: work.detail.columns(), manifest, reached, empty: rows == 0 };
     let start = |&form: &RowForm| {
         let route = Route { form, file: forms.rows().contains(&form), stdout: args.stdout_form() == Some(form) };
         Stream::start(route, streamed, (results.as_ref(), ongoing))
@@ -90,11 +94,11 @@ pub(super) fn price<'p, 'g>(
     let outcome = work.run(skipped, args.common.threads(), stop, |piece| going.take(piece, work.detail));
     going.progress.clear();
     match outcome {
-        Ok(Outcome::Finished) => going.finish(results.as_mut(), work.detail),
+        Ok(Outcome::Finished) => going.finish(results.as_mut()),
         Ok(Outcome::Stopped) => Err(going.stopped(args, all)),
         Err(Failure::Taken(error)) => {
             if going.kept_at.is_some() && !args.common.quiet {
-                terminal::note(&format!("what was done is kept: {GO_ON}"));
+                terminal::note(&format!("what was done is kept: {}", go_on(args)));
             }
             Err(error)
         }
@@ -102,10 +106,10 @@ pub(super) fn price<'p, 'g>(
     }
 }
 
-/// What an earlier run has done and this one need not do, told.
-fn again(args: &SweepArgs, reached: Option<Reached>, all: u64, ongoing: Option<&Ongoing>) -> Option<Reached> {
+/// What to say of what an earlier run has done, and this one need not do.
+fn again(args: &SweepArgs, earlier: Option<&Reached>, all: u64, ongoing: Option<&Ongoing>) -> Option<String> {
     let share = |of: &Reached| format!("{} of its points", percent(of.counts[0], all));
-    let line = match (&reached, args.resume, ongoing) {
+    Some(match (earlier, args.resume, ongoing) {
         (Some(of), true, _) => format!("an earlier run priced {}: going on from there", share(of)),
         (Some(of), false, _) => {
             format!("an earlier run priced {}: this one begins anew; --resume would have gone on", share(of))
@@ -116,11 +120,13 @@ fn again(args: &SweepArgs, reached: Option<Reached>, all: u64, ongoing: Option<&
         (None, true, Some(_)) => "no earlier run of this sweep left anything: it begins at the beginning".to_owned(),
         (None, true, None) => "neither a summary nor charts alone are kept: it begins at the beginning".to_owned(),
         (None, false, _) => return None,
-    };
-    if !args.common.quiet {
-        terminal::note(&line);
-    }
-    reached.filter(|_| args.resume)
+    })
+}
+
+/// How to go on with what is kept.
+fn go_on(args: &SweepArgs) -> String {
+    let without = args.stdout_form().map_or("", |_| ", and without --format,");
+    format!("the same command with --resume{without} goes on from there")
 }
 
 fn percent(part: u64, all: u64) -> String {
@@ -189,16 +195,16 @@ impl<'p, 'g> Going<'_, 'p, 'g> {
         }
         match self.keep(true) {
             Ok(()) => {
-                let without = args.stdout_form().map_or("", |_| ", and without --format,");
-                let go_on = GO_ON.replace(" goes", &format!("{without} goes"));
-                Error::Paused(format!("stopped at {} of {all} points: {go_on}", percent(self.done.points, all)))
+                let share = percent(self.done.points, all);
+                Error::Paused(format!("stopped at {share} of {all} points: {}", go_on(args)))
             }
             Err(error) => error,
         }
     }
 
-    fn finish(self, mut results: Option<&mut Results>, detail: Detail) -> Result<Done<'p, 'g>, Error> {
-        debug_assert!(detail != Detail::Summary || self.summary.is_empty(), "the last tile ends its context");
+    fn finish(mut self, mut results: Option<&mut Results>) -> Result<Done<'p, 'g>, Error> {
+        let lines = self.summary.finish();
+        self.lines(&lines)?;
         for stream in self.streams {
             stream.finish(results.as_deref_mut())?;
         }

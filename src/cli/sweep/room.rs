@@ -16,27 +16,24 @@ const MOST_LENGTHS: u64 = 512;
 /// What other programs need of the disk.
 const MOST_OF_FREE: f64 = 0.95;
 
-/// Refuses a sweep whose rows would fill the disk; `done` of `all` points are there already.
-pub(super) fn check(
-    args: &SweepArgs,
-    forms: &Forms,
-    work: &Work<'_, '_>,
-    (done, all): (u64, u64),
-) -> Result<(), Error> {
+/// Refuses a sweep whose rows would fill the disk; of some points they are there already.
+pub(super) fn check(args: &SweepArgs, forms: &Forms, work: &Work<'_, '_>, done: u64) -> Result<(), Error> {
+    let all = work.points_about();
     if all < WORTH_A_LOOK || work.detail == Detail::Summary || forms.rows().is_empty() {
         return Ok(());
     }
     // Where free space cannot be told, the disk will tell.
     let Ok(free) = fs4::available_space(&args.output.out) else { return Ok(()) };
-    let need = bytes_per_point(forms, work) * (all - done) as f64;
+    // A share may have a tile more than its part.
+    let left = all.saturating_sub(done);
+    let need = bytes_per_point(forms, work) * left as f64;
     if need <= MOST_OF_FREE * free as f64 {
         return Ok(());
     }
     let forms: Vec<&str> = forms.rows().iter().map(|form| form.ending()).collect();
     Err(Error::CannotRun(format!(
-        "{} points would write about {} of {} to {}, where {} are free: take --best-k or --summary, leave rows out with --where, price a \
+        "{left} points would write about {} of {} to {}, where {} are free: take --best-k or --summary, leave rows out with --where, price a \
          share of it with --shard, or name another folder with --out",
-        all - done,
         Bytes::new(need),
         forms.join(" and "),
         args.output.out.display(),

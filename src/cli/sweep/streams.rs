@@ -74,11 +74,9 @@ impl Stream {
         if piece.is_empty() {
             return Ok(());
         }
-        if !self.empty {
-            self.write(self.form.between())?;
-        }
+        let from = if self.empty { self.form.separator().len() } else { 0 };
         self.empty = false;
-        self.write(piece)
+        self.write(&piece[from..])
     }
 
     /// Hands all bytes to the system, and on to the disk if asked; what the file holds.

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::parallel::{Failure, Outcome};
+use crate::parallel::{Failure, Outcome, ordered};
 use crate::report::rows::RowForm;
 use crate::report::sample::{Gathered, SamplePlan};
 use crate::sweep::condition::Selection;
 use crate::sweep::grid::{Grid, Tile};
 use crate::sweep::row::{self, Row};
-use crate::sweep::run::{Pricer, run};
+use crate::sweep::run::Pricer;
 use crate::sweep::shard::Shard;
 use crate::sweep::summary::{self, Summary};
 
@@ -83,8 +83,16 @@ impl<'g> Work<'_, 'g> {
         }
     }
 
-    /// How many points they have, about: shares are equal but for a tile, or a context.
+    /// How many points they have.
     pub(super) fn points(&self) -> u64 {
+        match self.shard {
+            None => self.grid.points(),
+            Some(_) => self.tiles().map(|tile| tile.rows()).sum(),
+        }
+    }
+
+    /// The same, but for a tile of a share, without a look at every tile.
+    pub(super) fn points_about(&self) -> u64 {
         self.shard.map_or(self.grid.points(), |shard| shard.points(self.grid.points()))
     }
 
@@ -97,7 +105,7 @@ impl<'g> Work<'_, 'g> {
         take: impl FnMut(Piece<'g>) -> Result<(), E> + Send,
     ) -> Result<Outcome, Failure<E>> {
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
-        run(self.tiles().skip(skipped), threads, stop, |tile| self.piece(tile), take)
+        ordered(self.tiles().skip(skipped), threads, stop, |tile| self.piece(&tile), take)
     }
 
     /// What tables and charts take of a tile that was priced before.
