@@ -130,8 +130,8 @@ pub fn pipeline(layers: &Layers, placement: &Placement, tokens: f64, start: Seco
 
 /// What is missing to `layers x t_layer_floor` where launches, not the device, set the pace.
 #[must_use]
-pub fn layer_floor(layers: &Layers, floor: Option<Seconds>, pass: Seconds) -> Seconds {
-    let least = floor.map_or(Seconds::ZERO, |each| each * layers.layers());
+pub fn layer_floor(layers: &Layers, each: Seconds, pass: Seconds) -> Seconds {
+    let least = each * layers.layers();
     if least > pass { least - pass } else { Seconds::ZERO }
 }
 
@@ -169,10 +169,15 @@ pub fn terms(ops: &Ops, layers: &Layers, shape: PassShape, placement: &Placement
         (Term::AllToAllTraffic, all_to_all_traffic(layers, placement, tokens, at.link)),
         (Term::Pipeline, pipeline(layers, placement, tokens, at.all_reduce, at.link)),
     ];
-    let kept = all.into_iter().filter(|(term, _)| !at.without.holds(*term));
-    let terms = kept.fold(Terms::NONE, |terms, (term, time)| terms.with(term, time));
-    let floor = at.without.unless(Term::LayerFloor, layer_floor(layers, at.layer_floor, terms.total()));
-    terms.with(Term::LayerFloor, floor)
+    let mut terms = Terms::NONE;
+    for (term, time) in &all {
+        terms.set(*term, at.without.unless(*term, *time));
+    }
+    if let Some(each) = at.layer_floor {
+        let floor = layer_floor(layers, each, terms.total());
+        terms.set(Term::LayerFloor, at.without.unless(Term::LayerFloor, floor));
+    }
+    terms
 }
 
 /// What is read beside the matrices.

@@ -58,7 +58,7 @@ impl Captures<'_> {
     /// Only passes of the additive form are changed: an ideal engine launches nothing.
     #[must_use]
     pub fn applied(&self, cost: PassCost, together: PassShape, layers: f64) -> PassCost {
-        let Timing::Added(terms) = cost.timing else { return cost };
+        let Timing::Added(terms) = &cost.timing else { return cost };
         let counted = self.counted(together);
         let with = |term: Term, time: Seconds| cost.with(term, self.without.unless(term, time));
         match self.sizes.iter().find(|size| **size as f64 >= counted) {

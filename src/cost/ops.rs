@@ -122,13 +122,16 @@ impl Ops {
             }
         }
         ends::add(&mut ops, &of);
-        ops.split(placement)
+        ops.split(placement);
+        ops
     }
 
     /// What one device does: an even share of everything but the KV cache, which has been divided by
     /// heads already.
-    fn split(self, placement: &Placement) -> Self {
-        Self(self.0.map(|work| work.shared(placement.share(), 1.0)))
+    fn split(&mut self, placement: &Placement) {
+        if placement.devices > 1 {
+            self.0.iter_mut().for_each(|work| *work = work.shared(placement.share(), 1.0));
+        }
     }
 
     fn add(&mut self, name: OpName, work: Work) {

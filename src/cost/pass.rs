@@ -83,24 +83,25 @@ impl PassCost {
 
     /// All of its parts so many times as long.
     #[must_use]
-    pub fn times(self, factor: f64) -> Self {
-        let timing = match self.timing {
-            Timing::Overlapped(Roofed { compute, memory }) => {
-                Timing::Overlapped(Roofed { compute: compute * factor, memory: memory * factor })
+    pub fn times(mut self, factor: f64) -> Self {
+        match &mut self.timing {
+            Timing::Overlapped(Roofed { compute, memory }) | Timing::Summed { compute, memory } => {
+                *compute = *compute * factor;
+                *memory = *memory * factor;
             }
-            Timing::Summed { compute, memory } => Timing::Summed { compute: compute * factor, memory: memory * factor },
-            Timing::Added(terms) => Timing::Added(terms.times(factor)),
-        };
-        Self { timing, network: self.network * factor, ..self }
+            Timing::Added(terms) => terms.scale(factor),
+        }
+        self.network = self.network * factor;
+        self
     }
 
     /// With the engine's time beside the pass; an ideal pass has none.
     #[must_use]
-    pub fn with(self, term: Term, time: Seconds) -> Self {
-        match self.timing {
-            Timing::Added(terms) => Self { timing: Timing::Added(terms.with(term, time)), ..self },
-            _ => self,
+    pub fn with(mut self, term: Term, time: Seconds) -> Self {
+        if let Timing::Added(terms) = &mut self.timing {
+            terms.set(term, time);
         }
+        self
     }
 }
 

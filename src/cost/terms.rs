@@ -35,17 +35,14 @@ impl Terms {
     /// No cost.
     pub const NONE: Self = Self([Seconds::ZERO; Term::COUNT]);
 
-    /// The same with one term set.
-    #[must_use]
-    pub const fn with(mut self, term: Term, time: Seconds) -> Self {
+    /// Sets one term.
+    pub const fn set(&mut self, term: Term, time: Seconds) {
         self.0[term as usize] = time;
-        self
     }
 
-    /// Every term so many times as long.
-    #[must_use]
-    pub fn times(self, factor: f64) -> Self {
-        Self(self.0.map(|time| time * factor))
+    /// Makes every term so many times as long.
+    pub fn scale(&mut self, factor: f64) {
+        self.0.iter_mut().for_each(|time| *time = *time * factor);
     }
 
     /// One term.

@@ -13,6 +13,8 @@ use crate::report::chart::palette::PAPER;
 pub(super) const SIZE: (u32, u32) = (1600, 1000);
 /// The bitmap is drawn this much larger and averaged: shallow lines then show no steps.
 const OVERSAMPLING: u32 = 2;
+/// Pixels looked at together when the bitmap is averaged; even.
+const RUN: usize = 64;
 /// The name under which the embedded font is known.
 pub(super) const FONT: &str = "sans-serif";
 
@@ -47,31 +49,45 @@ pub(super) fn png(
 ) -> Result<Vec<u8>, ChartError> {
     register();
     let (width, height) = (SIZE.0 * OVERSAMPLING, SIZE.1 * OVERSAMPLING);
-    let mut large = vec![0; (width * height * 3) as usize];
+    let mut large = paper((width * height) as usize);
     {
         let root = BitMapBackend::with_buffer(&mut large, (width, height)).into_drawing_area();
-        root.fill(&PAPER).map_err(ChartError::of)?;
         draw(&root, f64::from(OVERSAMPLING))?;
         root.present().map_err(ChartError::of)?;
     }
     encode(&halved(&large, width as usize))
 }
 
-/// The mean of each square of four pixels.
+/// So many pixels of bare paper.
+fn paper(pixels: usize) -> Vec<u8> {
+    [PAPER.0, PAPER.1, PAPER.2].repeat(pixels)
+}
+
+/// The mean of each square of four pixels. Most of a chart is bare, and is passed over a run of pixels at a time.
 fn halved(large: &[u8], width: usize) -> Vec<u8> {
-    let mut small = Vec::with_capacity(large.len() / 4);
-    let stride = width * 3;
-    for rows in large.chunks_exact(stride * 2) {
+    let bare = paper(RUN);
+    let mut small = paper(large.len() / (3 * 4));
+    let (stride, run) = (width * 3, RUN * 3);
+    for (rows, means) in large.chunks_exact(stride * 2).zip(small.chunks_exact_mut(stride / 2)) {
         let (upper, lower) = rows.split_at(stride);
-        for (a, b) in upper.chunks_exact(6).zip(lower.chunks_exact(6)) {
-            for channel in 0..3 {
-                let four = [a[channel], a[channel + 3], b[channel], b[channel + 3]];
-                let sum: u16 = four.into_iter().map(u16::from).sum();
-                small.push(((sum + 2) / 4) as u8);
+        let runs = upper.chunks(run).zip(lower.chunks(run));
+        for ((upper, lower), means) in runs.zip(means.chunks_mut(run / 2)) {
+            if upper != bare || lower != bare {
+                average(upper, lower, means);
             }
         }
     }
     small
+}
+
+fn average(upper: &[u8], lower: &[u8], means: &mut [u8]) {
+    for ((a, b), mean) in upper.chunks_exact(6).zip(lower.chunks_exact(6)).zip(means.chunks_exact_mut(3)) {
+        for channel in 0..3 {
+            let four = [a[channel], a[channel + 3], b[channel], b[channel + 3]];
+            let sum: u16 = four.into_iter().map(u16::from).sum();
+            mean[channel] = ((sum + 2) / 4) as u8;
+        }
+    }
 }
 
 fn encode(pixels: &[u8]) -> Result<Vec<u8>, ChartError> {
@@ -79,7 +95,8 @@ fn encode(pixels: &[u8]) -> Result<Vec<u8>, ChartError> {
     let mut encoder = png::Encoder::new(&mut bytes, SIZE.0, SIZE.1);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Balanced);
+    encoder.set_deflate_compression(png::DeflateCompression::Level(1));
+    encoder.set_filter(png::Filter::Up);
     let mut writer = encoder.write_header().map_err(ChartError::of)?;
     writer.write_image_data(pixels).map_err(ChartError::of)?;
     writer.finish().map_err(ChartError::of)?;

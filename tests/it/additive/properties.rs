@@ -159,7 +159,8 @@ proptest! {
     #[test]
     fn a_pass_is_the_sum_of_its_terms_classes_and_operators(case in case()) {
         let cost = case.cost();
-        let terms = terms(&cost).with(Term::Step, Seconds::new(case.figures.step));
+        let mut terms = terms(&cost);
+        terms.set(Term::Step, Seconds::new(case.figures.step));
         let cost = cost.with(Term::Step, Seconds::new(case.figures.step));
         let sum = |times: &mut dyn Iterator<Item = f64>| times.fold(0.0, |sum, time| sum + time);
         let by_term = sum(&mut Term::ALL.iter().map(|&term| terms.get(term).get()));
