@@ -197,7 +197,8 @@ struct Rounds<'g> {
     /// Which may be chosen: those that fit, or all where none does.
     eligible: Vec<usize>,
     base: f64,
-    /// Of those that may be chosen: draft and verification, what is fixed, and what each token costs.
+    /// Of those that may be chosen: draft and verification, what is fixed, and what each token costs. Where tokens cost nothing, the usual
+    /// case, none for them, and the first holds the whole round: the sum is the same to the last bit.
     passes: Vec<f64>,
     fixed: Vec<f64>,
     token: Vec<f64>,
@@ -221,8 +222,12 @@ impl<'g> Rounds<'g> {
         let each = |of: fn(&Row<'_>) -> f64| eligible.iter().map(|&at| of(&costs[at])).collect();
         let is_next = |pair: &[usize]| pair[1] == pair[0] + 1 && costs[pair[0]].k < costs[pair[1]].k;
         let base = costs.first().map_or(0.0, |row| row.base_step.get());
-        let passes: Vec<f64> = each(|row| (row.draft + row.verify).get());
-        let (fixed, token): (Vec<f64>, Vec<f64>) = (each(|row| row.fixed.get()), each(|row| row.token.get()));
+        let mut passes: Vec<f64> = each(|row| (row.draft + row.verify).get());
+        let (fixed, mut token): (Vec<f64>, Vec<f64>) = (each(|row| row.fixed.get()), each(|row| row.token.get()));
+        if token.iter().all(|&each| each == 0.0) {
+            passes.iter_mut().zip(&fixed).for_each(|(passes, fixed)| *passes += fixed);
+            token.clear();
+        }
         Self { base, passes, fixed, token, is_plain: eligible.windows(2).all(is_next), eligible, costs }
     }
 
@@ -246,6 +251,12 @@ impl<'g> Rounds<'g> {
     fn all(&self, tokens: &[f64], into: &mut [f64]) {
         let count = into.len();
         let (tokens, passes) = (&tokens[..count], &self.passes[..count]);
+        if self.token.is_empty() {
+            for at in 0..count {
+                into[at] = tokens[at] * self.base / passes[at];
+            }
+            return;
+        }
         let (fixed, token) = (&self.fixed[..count], &self.token[..count]);
         // Indices, so that the loop stays one loop of several lanes however the crate is cut into units.
         for at in 0..count {

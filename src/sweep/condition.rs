@@ -126,6 +126,9 @@ impl std::str::FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, ConditionError> {
         let (name, relation, value) = split(text).ok_or_else(|| ConditionError::NoRelation(text.to_owned()))?;
+        if name.is_empty() {
+            return Err(ConditionError::NoRelation(text.to_owned()));
+        }
         let column = COLUMNS
             .iter()
             .position(|column| *column == name)

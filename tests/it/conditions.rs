@@ -60,6 +60,24 @@ fn what_cannot_be_read_or_met_is_told() {
     assert!(ran.code == 2 && ran.stderr.contains("did you mean `speedup`?"), "{}", ran.stderr);
     let ran = run(folder.path(), &["sweep", "--where", "speedup>1000", "--where", "k<3"]);
     assert!(ran.code == 4 && ran.stderr.contains("no point meets `speedup>1000` and `k<3`"), "{}", ran.stderr);
+    let ran = run(folder.path(), &["sweep", "--where", "=1"]);
+    assert!(ran.code == 2 && ran.stderr.contains("`=1` is no condition: give a column"), "{}", ran.stderr);
+}
+
+/// Nothing at all is printed, not even a header; a share of a sweep may be empty, and has its header.
+#[test]
+fn nothing_left_prints_nothing() {
+    let folder = folder();
+    for form in ["csv", "json"] {
+        for rows in [&["--quiet"][..], &["--best-k"], &["--summary"]] {
+            let ran = run(folder.path(), &[&["sweep", "--where", "speedup>1000", "--format", form][..], rows].concat());
+            assert!(ran.code == 4 && ran.stdout.is_empty(), "{form} {rows:?}: {}", ran.stdout);
+        }
+    }
+    assert!(!folder.path().join("output").exists());
+    let share = ["sweep", "--where", "speedup>1000", "--shard", "1/3", "--format", "csv", "--write", "none"];
+    let ran = run(folder.path(), &share);
+    assert!(ran.code == 0 && ran.stdout.starts_with("hardware,") && ran.stdout.lines().count() == 1, "{}", ran.stdout);
 }
 
 /// A column is compared as what its cells are: words, flags or numbers.
