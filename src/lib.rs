@@ -48,6 +48,7 @@
 //! | [`import`] | foreign text into values: published measurements |
 //! | [`evidence`] | predictions against measurements |
 //! | [`sweep`] | a grid of points, streamed in order |
+//! | [`traffic`] | requests that arrive, wait and share steps |
 //! | [`report`] | tables, CSV, JSON, charts, manifest |
 //! | [`catalog`] | TOML into values, with every mistake of a file at once |
 //! | [`cli`] | the command line |
@@ -84,5 +85,6 @@ pub mod plan;
 pub mod report;
 pub mod rng;
 pub mod sweep;
+pub mod traffic;
 pub mod units;
 pub mod words;

@@ -21,6 +21,7 @@ pub mod setting;
 pub mod setup;
 pub mod spans;
 pub mod speedup;
+pub mod step;
 pub mod tornado;
 pub mod tree;
 pub mod verdict;

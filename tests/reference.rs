@@ -27,6 +27,8 @@ mod memory;
 mod roofline;
 #[path = "reference/rule.rs"]
 mod rule;
+#[path = "reference/serving.rs"]
+mod serving;
 #[path = "reference/speedup.rs"]
 mod speedup;
 #[path = "reference/tokens.rs"]
@@ -52,15 +54,7 @@ pub(crate) enum Unanswered {
 pub(crate) type Answer = Result<Value, Unanswered>;
 
 /// Functions that the library does not have yet, with the reason. The table only shrinks.
-const PENDING: &[(&str, &str)] = &[
-    ("concurrency1_latency", SERVING),
-    ("saturation_throughput", SERVING),
-    ("mg1", SERVING),
-    ("birth_death_open", SERVING),
-    ("closed_network", SERVING),
-    ("closed_bounds", SERVING),
-];
-const SERVING: &str = "traffic is not modelled yet";
+const PENDING: &[(&str, &str)] = &[];
 
 fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
     tokens::evaluate(function, inputs)
@@ -73,6 +67,7 @@ fn evaluate(function: &str, inputs: &Value) -> Option<Answer> {
         .or_else(|| batches::evaluate(function, inputs))
         .or_else(|| estimation::evaluate(function, inputs))
         .or_else(|| breakeven::evaluate(function, inputs))
+        .or_else(|| serving::evaluate(function, inputs))
 }
 
 /// Passed and total of one function, and what went wrong.

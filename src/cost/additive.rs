@@ -7,7 +7,6 @@
 
 use crate::cost::ops::{Ops, Work};
 use crate::cost::placement::{Placement, ring_all_reduce};
-use crate::cost::shape::PassShape;
 use crate::cost::terms::{Terms, Without};
 use crate::domain::layers::{LayerGroup, Layers};
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
@@ -145,14 +144,13 @@ pub fn layer_floor(layers: &Layers, each: Seconds, pass: Seconds) -> Seconds {
 ///   + 2 layers (t_all_reduce + 2 (n - 1) / n * 2 tokens h / (eta_link link))        for n > 1 devices
 /// ```
 ///
-/// Bytes and FLOPs are those of one device, summed over the operators of [`Ops`].
+/// Bytes and FLOPs are those of one device, summed over the operators of [`Ops`]; tokens are the new ones of the whole pass.
 #[must_use]
-pub fn terms(ops: &Ops, layers: &Layers, shape: PassShape, placement: &Placement, at: &Coefficients) -> Terms {
+pub fn terms(ops: &Ops, layers: &Layers, tokens: f64, placement: &Placement, at: &Coefficients) -> Terms {
     let total = ops.total();
     let attention = ops.work(OpName::Attention);
     let small = small_reads(ops);
     let products = Flops::new(total.flops.get() - attention.flops.get());
-    let tokens = shape.new_tokens();
     let all = [
         (Term::ProductKernels, product_kernels(layers, at.product)),
         (Term::AttentionKernels, attention_kernels(layers, at.attention)),

@@ -82,11 +82,21 @@ impl Work {
 struct Whole<'a> {
     model: &'a Model,
     layers: &'a Layers,
-    shape: PassShape,
+    parts: &'a [PassShape],
     placement: &'a Placement,
 }
 
 impl Whole<'_> {
+    /// New tokens of all its parts.
+    fn tokens(&self) -> f64 {
+        self.parts.iter().map(PassShape::new_tokens).sum()
+    }
+
+    /// Positions whose next token is wanted.
+    fn scored(&self) -> f64 {
+        self.parts.iter().map(|part| part.batch * part.scored_per_seq).sum()
+    }
+
     /// Further devices that do what every one does: [`Ops::split`] gives each an even share of all of them.
     const fn replicas(&self) -> f64 {
         self.placement.devices as f64 - 1.0
@@ -103,11 +113,12 @@ impl Whole<'_> {
 pub struct Ops([Work; OpName::COUNT]);
 
 impl Ops {
-    /// The operators of a model with layers: what one device does of them.
+    /// The operators of a model with layers: what one device does of them in a pass of several parts, such as sequences that decode
+    /// and one whose prompt is read. Weights are read once for all of them, and a mixture's experts are those that all of them pick.
     #[must_use]
-    pub fn of(model: &Model, layers: &Layers, shape: PassShape, placement: &Placement) -> Self {
+    pub fn of(model: &Model, layers: &Layers, parts: &[PassShape], placement: &Placement) -> Self {
         let mut ops = Self([Work::NONE; OpName::COUNT]);
-        let of = Whole { model, layers, shape, placement };
+        let of = Whole { model, layers, parts, placement };
         for group in layers.groups() {
             match &group.attention {
                 Attention::Gqa(gqa) => gqa::add(&mut ops, gqa, group, &of),

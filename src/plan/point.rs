@@ -122,7 +122,7 @@ fn apart(setup: &Setup<'_>, model: &Model, pricing: &Pricing, shape: PassShape, 
             let roofline = pricing.roofline();
             let other = if roofline == Roofline::PerOp { Roofline::Aggregate } else { Roofline::PerOp };
             let ideal = Pricing { placement: pricing.placement, ..Pricing::ideal(pricing.rates, other) };
-            let ops = Ops::of(model, layers, together, &pricing.placement);
+            let ops = Ops::of(model, layers, &[together], &pricing.placement);
             let parts = ops.iter().map(|(name, work)| part(Some(name), work)).collect();
             (parts, Some((other, pass(model, &ideal, shape))))
         }

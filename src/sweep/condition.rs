@@ -252,7 +252,7 @@ mod tests {
             ("fits<true", "= and !="),
             ("target>=a", "= and !="),
             ("!k", "is no condition"),
-            ("=3", "no column ``"),
+            ("=3", "is no condition"),
         ] {
             let told = text.parse::<Condition>().unwrap_err().to_string();
             assert!(told.contains(part), "{text}: {told}");

@@ -15,10 +15,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cost", &["domain"]),
     ("acceptance", &["domain", "rng", "parallel"]),
     ("plan", &["domain", "cost", "acceptance", "rng", "parallel"]),
+    ("traffic", &["domain", "cost", "acceptance", "plan", "rng", "parallel"]),
     ("sweep", &["domain", "plan", "rng", "parallel"]),
     ("evidence", &["domain", "cost", "acceptance", "plan", "rng", "parallel"]),
     ("import", &["domain", "diagnostic"]),
-    ("report", &["domain", "rng", "cost", "acceptance", "plan", "sweep", "evidence", "import"]),
+    ("report", &["domain", "rng", "cost", "acceptance", "plan", "traffic", "sweep", "evidence", "import"]),
     ("catalog", &["domain", "diagnostic", "import"]),
     ("cli", &["*"]),
 ];

@@ -37,7 +37,7 @@ fn of_model(target: &Model, group: usize, devices: u64) -> Ops {
     let hidden = layers.hidden() as u64;
     let one = Layers::new(hidden, 1, false, vec![group], Extras::default()).unwrap();
     let model = Model { shape: Shape::Layers(one.clone()), ..target.clone() };
-    Ops::of(&model, &one, PassShape::verify(2.0, 4.0, 3000.0), &Placement { devices, ..Placement::SINGLE })
+    Ops::of(&model, &one, &[PassShape::verify(2.0, 4.0, 3000.0)], &Placement { devices, ..Placement::SINGLE })
 }
 
 /// A matrix product of all new tokens, its weights read once.

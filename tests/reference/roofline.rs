@@ -62,7 +62,7 @@ fn pass_cost(inputs: &Value) -> Answer {
     let model = model(&inputs["model"])?;
     let shape = PassShape::verify(number(inputs, "batch")?, number(inputs, "q")?, number(inputs, "ctx")?);
     let rates = Rates::of(&device(&inputs["hw"])?, Dtype::Bf16).map_err(refused)?;
-    let ops = Ops::of(&model, layers(&model.shape)?, shape, &Placement::SINGLE);
+    let ops = Ops::of(&model, layers(&model.shape)?, &[shape], &Placement::SINGLE);
     let seconds = |roofline| pass(&model, &Pricing::ideal(rates, roofline), shape).seconds().get();
     // The cases know dense gated layers of whole models only.
     const OTHERS: [OpName; 6] =
@@ -150,7 +150,7 @@ fn moe_layer_cost(inputs: &Value) -> Answer {
         source: None,
     };
     let tokens = number(inputs, "tokens")?;
-    let ops = Ops::of(&model, &layers, PassShape::decode(tokens, 0.0), &Placement::SINGLE);
+    let ops = Ops::of(&model, &layers, &[PassShape::decode(tokens, 0.0)], &Placement::SINGLE);
     let parts = [OpName::Router, OpName::Experts, OpName::SharedExperts];
     let all = parts.iter().fold(Work::NONE, |sum, name| sum.plus(ops.work(*name)));
     let rates = Rates::of(&device(&inputs["hw"])?, Dtype::Bf16).map_err(refused)?;
@@ -219,7 +219,7 @@ fn mla_cost(inputs: &Value) -> Answer {
     let (mla, count) = (latent(inputs, None)?, whole(inputs, "layers")?);
     let model = bf16(vec![LayerGroup { count, attention: Attention::Mla(mla), ffn: Ffn::None }], 1, 1)?;
     let shape = PassShape::verify(number(inputs, "batch")?, number(inputs, "q")?, number(inputs, "ctx")?);
-    let ops = Ops::of(&model, layers(&model.shape)?, shape, &Placement::SINGLE);
+    let ops = Ops::of(&model, layers(&model.shape)?, &[shape], &Placement::SINGLE);
     let core = ops.work(OpName::Attention);
     let rates = Rates::of(&device(&inputs["hw"])?, Dtype::Bf16).map_err(refused)?;
     let value_bytes = number(inputs, "cache_bytes")?;

@@ -94,7 +94,7 @@ pub(super) fn price<'p, 'g>(
     let outcome = work.run(skipped, args.common.threads(), stop, |piece| going.take(piece, work.detail));
     going.progress.clear();
     match outcome {
-        Ok(Outcome::Finished) => going.finish(work.shard.is_none(), results.as_mut()),
+        Ok(Outcome::Finished) => going.finish(results.as_mut()),
         Ok(Outcome::Stopped) => Err(going.stopped(args, all)),
         Err(Failure::Taken(error)) => {
             if going.kept_at.is_some() && !args.common.quiet {
@@ -202,13 +202,9 @@ impl<'p, 'g> Going<'_, 'p, 'g> {
         }
     }
 
-    /// Ends what was begun; of a whole sweep without a row nothing, which is an error: a share may well have none.
-    fn finish(mut self, is_whole: bool, mut results: Option<&mut Results>) -> Result<Done<'p, 'g>, Error> {
+    fn finish(mut self, mut results: Option<&mut Results>) -> Result<Done<'p, 'g>, Error> {
         let lines = self.summary.finish();
         self.lines(&lines)?;
-        if is_whole && self.done.rows == 0 {
-            return Ok(self.done);
-        }
         for stream in self.streams {
             stream.finish(results.as_deref_mut())?;
         }

@@ -17,8 +17,6 @@ pub(super) struct Stream {
     /// Whether the run has files to write, in this form or any other.
     files_wanted: bool,
     empty: bool,
-    /// What stands before the first row, until standard output has it: of a sweep that leaves nothing it gets nothing.
-    unsaid: Vec<u8>,
 }
 
 /// Where one form goes.
@@ -54,20 +52,17 @@ impl Stream {
             None => results.start(&ending),
         };
         let growing = results.filter(|_| file).map(open).transpose()?;
-        let (files_wanted, unsaid) = (results.is_some(), Vec::new());
-        let mut stream = Self { form, ending, file: growing, stdout, files_wanted, empty: of.empty, unsaid };
+        let mut stream = Self { form, ending, file: growing, stdout, files_wanted: results.is_some(), empty: of.empty };
         if written.is_none() {
-            let head = form.head(of.columns, of.manifest).map_err(|error| Error::Internal(error.to_string()))?;
-            stream.keep(&head)?;
-            stream.unsaid = head;
+            let head = form.head(of.columns, of.manifest);
+            stream.write(&head.map_err(|error| Error::Internal(error.to_string()))?)?;
         }
         Ok(stream)
     }
 
     /// Writes what stands after the last row and hands the file over.
     pub(super) fn finish(mut self, results: Option<&mut Results>) -> Result<(), Error> {
-        self.keep(self.form.tail())?;
-        self.say(self.form.tail())?;
+        self.write(self.form.tail())?;
         match (results, self.file) {
             (Some(results), Some(file)) => results.finish(file),
             _ => Ok(()),
@@ -81,8 +76,7 @@ impl Stream {
         }
         let from = if self.empty { self.form.separator().len() } else { 0 };
         self.empty = false;
-        self.keep(&piece[from..])?;
-        self.say(&piece[from..])
+        self.write(&piece[from..])
     }
 
     /// Hands all bytes to the system, and on to the disk if asked; what the file holds.
@@ -93,18 +87,16 @@ impl Stream {
         }
     }
 
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.file.as_mut().map_or(Ok(()), |file| file.write(bytes))
-    }
-
-    /// Prints bytes, and before the first of them what stands before. A reader of standard output who has enough ends that half only, as
+    /// Writes bytes wherever they go. A reader of standard output who has enough ends that half only, as
     /// long as files are wanted.
-    fn say(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if !self.stdout {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if let Some(file) = &mut self.file {
+            file.write(bytes)?;
+        }
+        if !self.stdout || bytes.is_empty() {
             return Ok(());
         }
-        let head = std::mem::take(&mut self.unsaid);
-        match terminal::print(&head).and_then(|()| terminal::print(bytes)) {
+        match terminal::print(bytes) {
             Err(Error::ClosedPipe) if self.files_wanted => {
                 self.stdout = false;
                 Ok(())

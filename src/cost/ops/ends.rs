@@ -9,16 +9,15 @@ use crate::words::{OpName, Part};
 /// The embedding is a gather of one row for each token, not a product. The LM head works on the
 /// positions whose next token is wanted: all of a verification, the last of a prefill.
 pub(super) fn add(ops: &mut Ops, of: &Whole<'_>) {
-    let (layers, shape, bytes) = (of.layers, of.shape, of.model.formats.weight_bytes());
-    let rows = shape.new_tokens() * layers.hidden() * of.bytes(Part::Embedding);
+    let (layers, tokens, bytes) = (of.layers, of.tokens(), of.model.formats.weight_bytes());
+    let rows = tokens * layers.hidden() * of.bytes(Part::Embedding);
     ops.add(OpName::Embed, Work { weights: Bytes::new(rows), ..Work::NONE });
     if !layers.groups().is_empty() {
         ops.add(OpName::Norms, Work { weights: Bytes::new(layers.norm_params() * bytes), ..Work::NONE });
     }
     let fuse = layers.fuse_params().0;
     if fuse > 0.0 {
-        ops.add(OpName::Fuse, Work::product(shape.new_tokens(), fuse, bytes));
+        ops.add(OpName::Fuse, Work::product(tokens, fuse, bytes));
     }
-    let scored = shape.batch * shape.scored_per_seq;
-    ops.add(OpName::LmHead, Work::product(scored, layers.lm_head_params(), of.bytes(Part::LmHead)));
+    ops.add(OpName::LmHead, Work::product(of.scored(), layers.lm_head_params(), of.bytes(Part::LmHead)));
 }

@@ -1,6 +1,7 @@
 //! Grouped-query attention: projections, scores and values.
 
 use crate::cost::ops::{Ops, Whole, Work};
+use crate::cost::shape::PassShape;
 use crate::domain::attention::Gqa;
 use crate::domain::layers::LayerGroup;
 use crate::units::Flops;
@@ -17,20 +18,21 @@ use crate::words::{OpName, Part};
 /// o          2 n H d_v h FLOPs, its weights once
 /// ```
 pub(super) fn add(ops: &mut Ops, gqa: &Gqa, group: &LayerGroup, of: &Whole<'_>) {
-    let (layers, shape) = (of.layers, of.shape);
+    let layers = of.layers;
     let (count, hidden, bytes) = (group.count as f64, layers.hidden(), of.bytes(Part::Attention));
-    let tokens = shape.new_tokens();
+    let tokens = of.tokens();
     let qkv = count * layers.qkv_inputs() * gqa.projected_width();
     ops.add(OpName::Qkv, Work::product(tokens, qkv, bytes));
     ops.add(OpName::O, Work::product(tokens, count * gqa.output_width() * hidden, bytes));
     let share = of.model.kv_share(group);
     let kept = share.bytes_per_token * of.placement.kv_share(gqa);
-    let keys = keys(shape.context, shape.new_tokens_per_seq, gqa.window());
+    let keys = |part: &PassShape| part.batch * keys(part.context, part.new_tokens_per_seq, gqa.window());
+    let keys: f64 = of.parts.iter().map(keys).sum();
     ops.add(
         OpName::Attention,
         Work {
-            flops: Flops::new(2.0 * count * (gqa.query_width() + gqa.output_width()) * shape.batch * keys),
-            kv_read: kept * share.cached(shape.context) * shape.batch,
+            flops: Flops::new(2.0 * count * (gqa.query_width() + gqa.output_width()) * keys),
+            kv_read: of.parts.iter().map(|part| kept * share.cached(part.context) * part.batch).sum(),
             kv_written: kept * tokens,
             ..Work::NONE
         },

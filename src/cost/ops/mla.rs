@@ -30,8 +30,8 @@ use crate::words::{OpName, Part};
 /// 2412.19437). Prefill in engines expands the latent instead, which takes fewer FLOPs for long prompts:
 /// left out here.
 pub(super) fn add(ops: &mut Ops, mla: &Mla, group: &LayerGroup, of: &Whole<'_>) {
-    let (count, bytes, shape) = (group.count as f64, of.bytes(Part::Attention), of.shape);
-    let tokens = shape.new_tokens();
+    let (count, bytes) = (group.count as f64, of.bytes(Part::Attention));
+    let tokens = of.tokens();
     let product = |params: f64| Work::product(tokens, count * params, bytes);
     let inputs = of.layers.qkv_inputs();
     let more = of.replicas() * mla.down_params(inputs);
@@ -40,16 +40,18 @@ pub(super) fn add(ops: &mut Ops, mla: &Mla, group: &LayerGroup, of: &Whole<'_>) 
     ops.add(OpName::O, product(mla.output_width() * of.layers.hidden()));
     let share = of.model.kv_share(group);
     let kept = share.bytes_per_token * of.placement.cache_share(&group.attention);
-    let looked = looked_at(mla, shape, 1.0 + of.replicas());
-    ops.add(
-        OpName::Attention,
-        Work {
-            flops: Flops::new(count * looked.flops * shape.batch),
-            kv_read: kept * (looked.values / group.attention.kv_values()) * shape.batch,
-            kv_written: kept * tokens,
-            ..Work::NONE
-        },
-    );
+    for part in of.parts {
+        let looked = looked_at(mla, *part, 1.0 + of.replicas());
+        ops.add(
+            OpName::Attention,
+            Work {
+                flops: Flops::new(count * looked.flops * part.batch),
+                kv_read: kept * (looked.values / group.attention.kv_values()) * part.batch,
+                kv_written: kept * part.new_tokens(),
+                ..Work::NONE
+            },
+        );
+    }
 }
 
 /// What the new tokens of one sequence do with what is cached, in one layer.

@@ -40,8 +40,8 @@ pub fn distinct_experts(experts: f64, top_k: f64, tokens: f64) -> f64 {
 
 /// Tokens that pick independently: `B (1 + (q - 1) rho)` or `B q^p`. The new tokens of one sequence agree in part on
 /// their experts; those of different sequences do not.
-fn independent_tokens(shape: PassShape, routing: Routing) -> f64 {
-    shape.batch * routing.independent(shape.new_tokens_per_seq)
+fn independent_tokens(parts: &[PassShape], routing: Routing) -> f64 {
+    parts.iter().map(|part| part.batch * routing.independent(part.new_tokens_per_seq)).sum()
 }
 
 /// Adds a group's mixtures.
@@ -58,13 +58,13 @@ fn independent_tokens(shape: PassShape, routing: Routing) -> f64 {
 /// difference.
 pub(super) fn add(ops: &mut Ops, moe: &Moe, group: &LayerGroup, of: &Whole<'_>) {
     let (count, hidden, bytes) = (group.count as f64, of.layers.hidden(), of.bytes(Part::Ffn));
-    let tokens = of.shape.new_tokens();
+    let tokens = of.tokens();
     let router = count * moe.router_params(hidden) * (1.0 + of.replicas());
     ops.add(OpName::Router, Work::product(tokens, router, bytes));
     let expert = count * moe.expert_params(hidden);
     // Ranks that share the experts see each other's tokens, and each holds its part of what all pick.
     let ranks = of.placement.ranks as f64;
-    let independent = ranks * independent_tokens(of.shape, of.placement.routing);
+    let independent = ranks * independent_tokens(of.parts, of.placement.routing);
     let (experts, top_k) = (moe.experts() as f64, moe.top_k() as f64);
     let read = distinct_experts(experts, top_k, independent);
     let flops = Flops::new(2.0 * tokens * top_k * expert);

@@ -40,22 +40,22 @@ pub(super) fn ssm(ops: &mut Ops, ssm: &Ssm, group: &LayerGroup, of: &Whole<'_>) 
 }
 
 fn projections(ops: &mut Ops, inwards: f64, outwards: f64, group: &LayerGroup, of: &Whole<'_>) {
-    let product =
-        |params: f64| Work::product(of.shape.new_tokens(), group.count as f64 * params, of.bytes(Part::Attention));
+    let product = |params: f64| Work::product(of.tokens(), group.count as f64 * params, of.bytes(Part::Attention));
     ops.add(OpName::Qkv, product(inwards));
     ops.add(OpName::O, product(outwards));
 }
 
 fn state(ops: &mut Ops, flops: f64, group: &LayerGroup, of: &Whole<'_>) {
-    let (count, shape) = (group.count as f64, of.shape);
+    let count = group.count as f64;
+    let sequences: f64 = of.parts.iter().map(|part| part.batch).sum();
     let (values, _) = group.attention.state_values();
     let held = of.model.state_bytes(group) * of.placement.cache_share(&group.attention);
     ops.add(
         OpName::State,
         Work {
-            flops: Flops::new(count * flops * values * shape.new_tokens()),
-            kv_read: held * shape.batch,
-            kv_written: held * (shape.batch * shape.scored_per_seq),
+            flops: Flops::new(count * flops * values * of.tokens()),
+            kv_read: held * sequences,
+            kv_written: held * of.scored(),
             ..Work::NONE
         },
     );

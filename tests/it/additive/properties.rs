@@ -169,7 +169,7 @@ proptest! {
         prop_assert!(close(by_class, by_term));
         let bound = terms.of_class(cost.bound());
         prop_assert!(Bound::ALL.iter().all(|&class| terms.of_class(class) <= bound));
-        let ops = Ops::of(&case.model, case.layers(), case.shape, &case.pricing().placement);
+        let ops = Ops::of(&case.model, case.layers(), &[case.shape], &case.pricing().placement);
         let (parts, whole): (Vec<Work>, Work) = (ops.iter().map(|(_, work)| work).collect(), ops.total());
         prop_assert_eq!(whole, cost.work);
         for (of, total) in [

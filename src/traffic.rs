@@ -1,0 +1,3 @@
+//! Serving over time: requests arrive, wait, share steps and leave; with speculation and without.
+
+pub mod limits;
