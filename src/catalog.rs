@@ -26,6 +26,7 @@ mod reader;
 mod scenario;
 mod shape;
 mod simulate;
+mod traffic;
 mod uncertainty;
 mod values;
 mod verify_cost;

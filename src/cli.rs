@@ -21,6 +21,7 @@ mod publish;
 mod simulate;
 mod subjects;
 mod sweep;
+mod traffic;
 mod tree;
 mod validate;
 
@@ -44,6 +45,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         Command::Plan(args) => plan::plan(args),
         Command::Simulate(args) => simulate::simulate(args),
         Command::Explain(args) => explain::explain(args),
+        Command::Traffic(args) => traffic::traffic(args),
         Command::Tree(args) => tree::tree(args),
         Command::Acceptance(args) => acceptance::acceptance(args),
         Command::Convert(args) => convert::convert(args),

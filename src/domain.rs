@@ -31,6 +31,7 @@ pub mod shape;
 pub mod simulate;
 pub mod spans;
 pub mod trace;
+pub mod traffic;
 pub mod tree;
 pub mod uncertainty;
 pub mod verify_cost;

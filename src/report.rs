@@ -31,6 +31,7 @@ pub mod study;
 pub mod summary;
 pub mod table;
 pub mod toml;
+pub mod traffic;
 pub mod tree;
 pub mod trust;
 pub mod validation;

@@ -34,6 +34,26 @@ impl Generator {
         rand_distr::StandardNormal.sample(&mut self.0)
     }
 
+    /// One of many generators of a seed that have nothing to do with each other, such as one for each request: SplitMix64's finaliser
+    /// (Steele, Lea and Flood 2014) tells their seeds apart.
+    #[must_use]
+    pub fn of_item(seed: u64, item: u64) -> Self {
+        let mut bits = seed ^ item.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Self::from_seed(bits ^ bits >> 31)
+    }
+
+    /// A number that follows the exponential law of mean 1, by the ziggurat of Marsaglia and Tsang (2000).
+    pub fn exponential(&mut self) -> f64 {
+        rand_distr::Exp1.sample(&mut self.0)
+    }
+
+    /// A number that follows a gamma law.
+    pub fn gamma(&mut self, law: &GammaLaw) -> f64 {
+        law.0.sample(&mut self.0)
+    }
+
     /// A uniform number in [0, 1): the upper 53 bits over 2^53.
     pub fn uniform(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
@@ -50,6 +70,18 @@ impl BetaLaw {
     #[must_use]
     pub fn new(a: f64, b: f64) -> Option<Self> {
         rand_distr::Beta::new(a, b).ok().map(Self)
+    }
+}
+
+/// A gamma law of mean 1 ready to draw from, by Marsaglia and Tsang's algorithm (2000).
+#[derive(Clone, Copy, Debug)]
+pub struct GammaLaw(rand_distr::Gamma<f64>);
+
+impl GammaLaw {
+    /// A law by its shape; none unless that is above 0.
+    #[must_use]
+    pub fn of_mean_one(shape: f64) -> Option<Self> {
+        rand_distr::Gamma::new(shape, 1.0 / shape).ok().map(Self)
     }
 }
 

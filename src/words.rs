@@ -59,6 +59,7 @@ mod launch;
 mod measured;
 mod observed;
 mod output;
+mod served;
 
 pub use estimated::Estimated;
 pub use fitted::Fitted;
@@ -66,6 +67,7 @@ pub use launch::{CaptureUnit, Server};
 pub use measured::{Class, MeasuredDrafter, Policy};
 pub use observed::{Printout, Reading, Trap};
 pub use output::{Apart, ColorChoice, Emit, FileForm, Format, ScheduleForm, Side};
+pub use served::{Arriving, Fullness};
 
 words!(
     /// How a pass is priced.

@@ -52,6 +52,14 @@ enum At {
     Part(usize, Box<State>),
 }
 
+impl State {
+    /// Of a sequence that never drafts.
+    #[must_use]
+    pub const fn nowhere() -> Self {
+        Self(At::Nowhere)
+    }
+}
+
 impl Runs {
     /// A process at draft length k.
     #[must_use]

@@ -10,6 +10,7 @@ use crate::catalog::measured::measured;
 use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
+use crate::catalog::traffic::{slo, traffic};
 use crate::catalog::uncertainty::uncertainty;
 use crate::catalog::values::{LARGEST_INTEGER, integer_axis, word};
 use crate::catalog::verify_cost::verify_cost;
@@ -44,8 +45,10 @@ const KEYS: Keys = Keys {
         "measured",
         "verify_cost",
         "launch",
+        "traffic",
+        "slo",
     ],
-    later: &["traffic", "slo"],
+    later: &[],
 };
 
 /// The longest chain: a thousand times what any engine runs.
@@ -91,6 +94,8 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let simulating = fields.optional("simulate", simulate);
     let uncertainty = fields.optional("uncertainty", uncertainty);
     let measured = fields.optional("measured", measured);
+    let traffic = fields.optional("traffic", |node, problems| traffic(node, problems, kinds));
+    let slo = fields.optional("slo", slo);
     let verify_cost = fields.optional("verify_cost", verify_cost);
     // Where the study is from, for people and for the manifest.
     fields.optional("launch", |node, problems| match node.entries() {
@@ -133,6 +138,8 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         memory: memory?.or_else(default_memory)?,
         verify_cost: verify_cost?,
         measured: measured?.unwrap_or_default(),
+        traffic: traffic?,
+        slo: slo?,
         simulate,
         uncertainty: uncertainty?.unwrap_or_default(),
         without: without?.unwrap_or_default(),

@@ -5,12 +5,15 @@ use crate::catalog::load::Loader;
 use crate::catalog::lookup::is_id;
 use crate::catalog::node::{Entry, Node};
 use crate::catalog::reader::{Fields, Keys, Problems};
-use crate::catalog::values::{number, probability};
+use crate::catalog::traffic::length;
+use crate::catalog::values::probability;
 use crate::diagnostic::Diagnostic;
 use crate::domain::acceptance::{Acceptance, AcceptanceModel, OfWorkload};
+use crate::domain::traffic::Length;
 use crate::domain::workload::Workload;
+use crate::units::Probability;
 
-const KEYS: Keys = Keys { known: &["share", "output", "acceptance"], later: &["prompt", "prefix_hit"] };
+const KEYS: Keys = Keys::all(&["share", "prompt", "output", "prefix_hit", "acceptance"]);
 /// Shares may be rounded to so much of the whole.
 const SLACK: f64 = 1e-6;
 
@@ -44,9 +47,20 @@ fn workload(entry: &Entry, problems: &mut Problems, loader: &mut Loader<'_>) -> 
     }
     let mut fields = Fields::open(&entry.node, &KEYS, problems)?;
     let share = fields.required("share", probability);
-    let output = fields.optional("output", |node, problems| number(node, problems, 1.0));
+    let prompt = fields.optional("prompt", length);
+    let output = fields.optional("output", length);
+    let prefix_hit = fields.optional("prefix_hit", probability);
     let own = fields.optional("acceptance", |node, problems| acceptance(node, problems, loader, Context::OneOfMany));
-    Some((Workload { label: entry.key.clone(), share: share?, output: output? }, own?))
+    let output = output?;
+    let workload = Workload {
+        label: entry.key.clone(),
+        share: share?,
+        output: output.as_ref().map(Length::mean),
+        prompt_length: prompt?,
+        output_length: output,
+        prefix_hit: prefix_hit?.unwrap_or(Probability::ZERO),
+    };
+    Some((workload, own?))
 }
 
 /// Shares sum to one, and all or none say how long their outputs are.

@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod check;
 pub mod convert;
 pub mod plan;
+pub mod traffic;
 pub mod tree;
 pub mod validate;
 
@@ -19,6 +20,7 @@ use crate::cli::args::calibrate::CalibrateArgs;
 use crate::cli::args::check::CheckArgs;
 use crate::cli::args::convert::ConvertArgs;
 use crate::cli::args::plan::PlanArgs;
+use crate::cli::args::traffic::TrafficArgs;
 use crate::cli::args::tree::TreeArgs;
 use crate::cli::args::validate::ValidateArgs;
 use crate::diagnostic::nearest;
@@ -59,6 +61,8 @@ pub enum Command {
     Catalog(CatalogArgs),
     /// One point taken apart: operators, bytes, FLOPs, bounds, what makes the speedup, memory.
     Explain(ExplainArgs),
+    /// Requests over time: waiting, latency, throughput and what they ask, with speculation and without.
+    Traffic(TrafficArgs),
     /// The best draft tree for the hardware, drawn, compared with the best chain, in the forms engines take.
     Tree(TreeArgs),
     /// What engines and benchmarks print of drafts, in every definition of acceptance, with intervals.
@@ -85,6 +89,7 @@ impl Command {
             Self::Simulate(args) => args.common.color,
             Self::Catalog(args) => args.color,
             Self::Explain(args) => args.common.color,
+            Self::Traffic(args) => args.common.color,
             Self::Tree(args) => args.common.color,
             Self::Acceptance(args) => args.color,
             Self::Convert(args) => args.color,

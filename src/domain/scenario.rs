@@ -8,6 +8,7 @@ use crate::domain::engine::{Engine, Profile};
 use crate::domain::measured::Measured;
 use crate::domain::model::{Model, Shape};
 use crate::domain::simulate::Simulate;
+use crate::domain::traffic::{Slo, Traffic};
 use crate::domain::uncertainty::Uncertainty;
 use crate::domain::verify_cost::VerifyCost;
 use crate::domain::workload::Workload;
@@ -48,6 +49,10 @@ pub struct Scenario {
     pub verify_cost: Option<VerifyCost>,
     /// Points that were measured of it.
     pub measured: Vec<Measured>,
+    /// Requests over time.
+    pub traffic: Option<Traffic>,
+    /// What is asked of answers.
+    pub slo: Option<Slo>,
     /// What `simulate` runs.
     pub simulate: Option<Simulate>,
     /// How sure answers are worked out to be.

@@ -1,5 +1,6 @@
 //! Kinds of requests that one service answers.
 
+use crate::domain::traffic::Length;
 use crate::units::Probability;
 
 /// A kind of requests.
@@ -11,6 +12,12 @@ pub struct Workload {
     pub share: Probability,
     /// Mean output tokens of a request; none where all workloads have equally long ones.
     pub output: Option<f64>,
+    /// How long its outputs are, each by itself; none: as traffic says.
+    pub output_length: Option<Length>,
+    /// How long its prompts are; none: as traffic says.
+    pub prompt_length: Option<Length>,
+    /// Share of its prompts that is in the cache already.
+    pub prefix_hit: Probability,
 }
 
 impl Workload {

@@ -345,6 +345,22 @@ impl<'a> Setup<'a> {
         of(&self.demand).into_iter().chain(apart).min()
     }
 
+    /// The KV cache of all groups of devices that attend apart, and the tokens of a block of it: with the drafter, or for plain decoding
+    /// without one. Below 0 where the weights alone do not fit.
+    #[must_use]
+    pub fn cache(&self, drafting: bool) -> (Bytes, u32) {
+        let demand = if drafting { &self.demand } else { &self.base_demand };
+        let block = u32::try_from(demand.block_tokens.get()).unwrap_or(u32::MAX);
+        (demand.kv_budget(self.usable) * self.pricing.placement.ranks as f64, block)
+    }
+
+    /// What a sequence takes of it whose rounds write `drafted` tokens beside the last emitted one.
+    #[must_use]
+    pub fn bytes_per_sequence(&self, context: u64, drafting: bool, drafted: u64) -> Bytes {
+        let demand = if drafting { &self.demand } else { &self.base_demand };
+        demand.bytes_per_sequence(context, drafted)
+    }
+
     /// What a device may hold: utilization x capacity; without a policy no end of it.
     #[must_use]
     pub const fn usable(&self) -> Bytes {

@@ -62,10 +62,10 @@ pub fn step(setup: &Setup<'_>, of: Decoding) -> Step {
 ///   + t_D(drafts and prompts) - t_D(drafts)               where a drafter reads prompts too, with its first draft pass
 /// ```
 ///
-/// Weights are read once for all of them, so that a prompt beside a step costs less than one alone. A drafter that is loaded reads every
-/// prompt, drafted or not: it could not go on from there otherwise. A cost stated as a share of plain steps says nothing of prompts.
+/// Weights are read once for all of them, so that a prompt beside a step costs less than one alone. A drafter that is loaded, `drafting`,
+/// reads every prompt, drafted or not: it could not go on from there otherwise. A cost stated as a share of plain steps says nothing of prompts.
 #[must_use]
-pub fn reading(setup: &Setup<'_>, of: Decoding, prompts: &[PassShape]) -> Seconds {
+pub fn reading(setup: &Setup<'_>, of: Decoding, prompts: &[PassShape], drafting: bool) -> Seconds {
     if prompts.is_empty() {
         return Seconds::ZERO;
     }
@@ -74,7 +74,8 @@ pub fn reading(setup: &Setup<'_>, of: Decoding, prompts: &[PassShape]) -> Second
     let verify = PassShape::verify(of.batch, verify_width, of.context);
     let by = if of.k == 0 { setup.overheads.of_plain() } else { setup.overheads.of_verify() };
     let target = beside(setup, (setup.target, &setup.pricing, by), verify, prompts);
-    let Some(DraftPricing::Passes { model, pricing, budget }) = &setup.drafting else { return target };
+    let drafting = setup.drafting.as_ref().filter(|_| drafting);
+    let Some(DraftPricing::Passes { model, pricing, budget }) = drafting else { return target };
     let read = budget.map_or(of.context, |budget| of.context.min(budget as f64));
     let (width, is_tree) = layout.map_or((1.0, false), |layout| (layout.draft_width, layout.is_tree));
     // Where nothing is drafted the drafter reads alone.

@@ -44,6 +44,7 @@ mod published_acceptance;
 mod published_reports;
 mod readme;
 mod simulate;
+mod traffic;
 mod tree;
 mod validate;
 mod validation_study;

@@ -1,0 +1,21 @@
+//! Arguments of `traffic`.
+
+use super::{CommonArgs, OutputArgs};
+
+/// Arguments of `traffic`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  specplan traffic --scenario llama-8b-drafters --set traffic.rate=[2,8,16]
+  specplan traffic --scenario mine.toml --set traffic.clients=[1,16,64] --set 'traffic.policies=[\"off\",\"k=3\"]'
+  specplan traffic --scenario mine.toml --set 'slo.tpot=\"20 ms\"' --set 'slo.ttft=\"500 ms\"' --format csv
+
+[traffic] says when requests come and how long they are, [slo] what is asked of their answers.")]
+pub struct TrafficArgs {
+    /// Flags that every command has.
+    #[command(flatten)]
+    pub common: CommonArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,175 @@
+//! What is measured of a run.
+//!
+//! | measure | of a request with N output tokens |
+//! |---|---|
+//! | TTFT | time from its arrival to its first token: waiting and prefill |
+//! | TPOT | time from the first token to the last, over N - 1: none of one token |
+//! | end-to-end | time from its arrival to its last token |
+//! | ITL by chunk | time between one arrival of tokens at the client and the next, however many come at once |
+//! | ITL by token | the same, of which each of the j tokens that come at once counts a j-th |
+//!
+//! A round emits several tokens at once, so that its gaps by chunk are longer, and fewer, than by token: benchmarks that time chunks show a
+//! speculating server too slow.
+//!
+//! Means are exact. Percentiles are read from histograms with three digits. Requests after the warm-up are cut into
+//! [`BATCHES`] runs of equally many in their order of arrival; how their values vary gives the intervals (batch means: Law and
+//! Carson 1979).
+
+use hdrhistogram::Histogram;
+
+use crate::acceptance::estimate::Estimate;
+
+/// Runs of requests that give intervals.
+pub const BATCHES: usize = 20;
+/// Fewer requests than this in each say nothing of how they vary.
+const FEWEST: u64 = 5;
+/// Histograms count in steps of 100 ns.
+const STEPS_PER_SECOND: f64 = 1e7;
+const DIGITS: u8 = 3;
+
+/// Times of a kind.
+#[derive(Clone, Debug)]
+pub struct Times {
+    all: Histogram<u64>,
+    batches: Vec<Batch>,
+}
+
+#[derive(Clone, Debug)]
+struct Batch {
+    sum: f64,
+    count: u64,
+    seen: Histogram<u32>,
+}
+
+fn steps(seconds: f64) -> u64 {
+    (seconds * STEPS_PER_SECOND).round() as u64
+}
+
+fn histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
+    let mut made = Histogram::new_with_bounds(1, 2 * STEPS_PER_SECOND as u64, DIGITS)
+        .unwrap_or_else(|_| unreachable!("bounds and digits are constants"));
+    made.auto(true);
+    made
+}
+
+impl Times {
+    /// None yet.
+    #[must_use]
+    pub fn none() -> Self {
+        let batch = || Batch { sum: 0.0, count: 0, seen: histogram() };
+        Self { all: histogram(), batches: (0..BATCHES).map(|_| batch()).collect() }
+    }
+
+    /// Takes a time.
+    pub fn take(&mut self, batch: usize, seconds: f64) {
+        self.all.saturating_record(steps(seconds));
+        let batch = &mut self.batches[batch];
+        batch.sum += seconds;
+        batch.count += 1;
+        batch.seen.saturating_record(steps(seconds));
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.count).sum()
+    }
+
+    /// Their mean; none of none.
+    #[must_use]
+    pub fn mean(&self) -> Option<Estimate> {
+        let sum: f64 = self.batches.iter().map(|batch| batch.sum).sum();
+        let of = |batch: &Batch| batch.sum / batch.count as f64;
+        (self.count() > 0).then(|| self.between(sum / self.count() as f64, of))
+    }
+
+    /// The time that a share of them does not exceed.
+    #[must_use]
+    pub fn at(&self, share: f64) -> Option<Estimate> {
+        let of = |batch: &Batch| batch.seen.value_at_quantile(share) as f64 / STEPS_PER_SECOND;
+        (self.count() > 0).then(|| self.between(self.all.value_at_quantile(share) as f64 / STEPS_PER_SECOND, of))
+    }
+
+    /// A value with Student's interval from how it varies between batches; without end where these are too few.
+    fn between(&self, value: f64, of: impl Fn(&Batch) -> f64) -> Estimate {
+        let enough = self.batches.iter().all(|batch| batch.count >= FEWEST);
+        let spread =
+            enough.then(|| Estimate::mean(self.batches.iter().map(of).collect::<Vec<_>>().into_iter())).flatten();
+        let half = spread.map_or(f64::INFINITY, |spread| (spread.high - spread.low) / 2.0);
+        Estimate { value, low: (value - half).max(0.0), high: value + half }
+    }
+}
+
+/// Gaps between tokens.
+#[derive(Clone, Debug)]
+pub struct Gaps {
+    seen: Histogram<u64>,
+    sum: f64,
+    count: u64,
+}
+
+impl Gaps {
+    /// None yet.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { seen: histogram(), sum: 0.0, count: 0 }
+    }
+
+    /// Takes a gap that came so often.
+    pub fn take(&mut self, seconds: f64, times: u64) {
+        if times > 0 {
+            self.seen.saturating_record_n(steps(seconds), times);
+            self.sum += seconds * times as f64;
+            self.count += times;
+        }
+    }
+
+    /// Their mean.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+
+    /// The gap that a share of them does not exceed.
+    #[must_use]
+    pub fn at(&self, share: f64) -> Option<f64> {
+        (self.count > 0).then(|| self.seen.value_at_quantile(share) as f64 / STEPS_PER_SECOND)
+    }
+}
+
+/// How many of some requests had a property.
+#[derive(Clone, Debug)]
+pub struct Shares {
+    batches: [(u64, u64); BATCHES],
+}
+
+impl Shares {
+    /// None yet.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { batches: [(0, 0); BATCHES] }
+    }
+
+    /// Takes a request.
+    pub fn take(&mut self, batch: usize, has: bool) {
+        let (with, all) = &mut self.batches[batch];
+        *with += u64::from(has);
+        *all += 1;
+    }
+
+    /// Requests with the property.
+    #[must_use]
+    pub fn with(&self) -> u64 {
+        self.batches.iter().map(|(with, _)| with).sum()
+    }
+
+    /// Their share, with an interval from how it varies between batches.
+    #[must_use]
+    pub fn share(&self) -> Option<Estimate> {
+        let all: u64 = self.batches.iter().map(|(_, all)| all).sum();
+        let shares = self.batches.iter().filter(|(_, all)| *all > 0).map(|(with, all)| *with as f64 / *all as f64);
+        let spread = Estimate::mean(shares.collect::<Vec<_>>().into_iter())?;
+        let (value, half) = (self.with() as f64 / all as f64, (spread.high - spread.low) / 2.0);
+        Some(Estimate { value, low: (value - half).max(0.0), high: (value + half).min(1.0) })
+    }
+}
