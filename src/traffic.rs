@@ -1,5 +1,6 @@
 //! Serving over time: requests arrive, wait, share steps and leave; with speculation and without.
 
+pub mod capacity;
 mod engine;
 pub mod limits;
 pub mod measures;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::acceptance::process::{Known, Process};
 use crate::catalog::load::Loaded;
-use crate::cli::args::ExplainArgs;
+use crate::cli::args::explain::ExplainArgs;
 use crate::cli::error::Error;
 use crate::cli::forms::Forms;
 use crate::cli::opening::{inputs, no_grid, open};

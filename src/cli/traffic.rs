@@ -13,15 +13,17 @@ use crate::cli::opening::{inputs, no_grid, open};
 use crate::cli::publish::{Published, publish};
 use crate::cli::{progress, stop_on_signal, terminal};
 use crate::diagnostic::Diagnostic;
-use crate::domain::traffic::{Policy, Slo, Traffic};
+use crate::domain::price::HourlyPrice;
+use crate::domain::traffic::{Arrivals, Policy, Slo, Traffic};
 use crate::parallel::{Failure, Outcome};
 use crate::report::manifest::manifest;
 use crate::report::table::{self, Style};
+use crate::report::traffic::capacity::{self, ShownCapacity};
 use crate::report::traffic::{self, Shown};
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
 use crate::traffic::run::NoRun;
-use crate::traffic::study::{Case, Subject, study};
+use crate::traffic::study::{Case, Held, Subject, capacities, study};
 use crate::units::Bytes;
 use crate::words::Format;
 
@@ -39,14 +41,22 @@ pub(super) fn traffic(args: &TrafficArgs) -> Result<(), Error> {
     let subjects = subjects(&grid, &lengths, traffic)?;
     let stop = stop_on_signal()?;
     let results = forms.open(&args.output.out, &loaded.scenario.name, "traffic", args.common.quiet)?;
-    let cases = run(args, &subjects, (traffic, loaded.scenario.slo), loaded.scenario.seed, &stop)?;
+    let (slo, seed) = (loaded.scenario.slo, loaded.scenario.seed);
+    let cases = run(args, &subjects, (traffic, slo), seed, &stop)?;
+    let held = match &slo {
+        Some(slo) if is_open(traffic) => search(args, &subjects, (traffic, slo), seed, &stop)?,
+        _ => Vec::new(),
+    };
     let trust = trusted(&loaded);
     let mut manifest = manifest("traffic", &loaded.scenario, &inputs(&loaded), &json!({}));
     manifest["assumptions"] = assumptions();
     manifest["trust"] = trust.clone().into();
-    let label = |case: &Case| grid.blocks[case.subject].labels;
-    let shown: Vec<Shown<'_>> = cases.iter().map(|case| Shown { labels: label(case), traffic, case }).collect();
-    let output = Output { args, loaded: &loaded, shown: &shown, manifest: &manifest, trust: &trust };
+    let shown: Vec<Shown<'_>> = cases.iter().map(|case| shown(&grid, traffic, &cases, case)).collect();
+    let held: Vec<ShownCapacity<'_>> = held
+        .iter()
+        .filter_map(|held| Some(capacity_of(&grid, (traffic, loaded.scenario.slo.as_ref()?), args.price, held)))
+        .collect();
+    let output = Output { args, loaded: &loaded, shown: &shown, held: &held, manifest: &manifest, trust: &trust };
     let published = match results {
         Some(results) => Some(output.files(results, &forms)?),
         None => None,
@@ -56,6 +66,35 @@ pub(super) fn traffic(args: &TrafficArgs) -> Result<(), Error> {
         published.tell();
     }
     told
+}
+
+const fn is_open(traffic: &Traffic) -> bool {
+    !matches!(traffic.arrivals, Arrivals::Closed { .. })
+}
+
+fn shown<'a>(grid: &'a Grid<'_>, traffic: &'a Traffic, all: &'a [Case], case: &'a Case) -> Shown<'a> {
+    let is_off = |other: &&Case| {
+        let same = other.subject == case.subject && other.load.to_bits() == case.load.to_bits();
+        same && traffic.policies[other.policy] == Policy::Off
+    };
+    Shown { labels: grid.blocks[case.subject].labels, traffic, case, off: all.iter().find(is_off) }
+}
+
+fn capacity_of<'a>(
+    grid: &'a Grid<'_>,
+    (traffic, slo): (&'a Traffic, &'a Slo),
+    own: Option<f64>,
+    held: &'a Held,
+) -> ShownCapacity<'a> {
+    let block = &grid.blocks[held.subject];
+    // The drafter's own devices are paid for too.
+    let devices = block.setup.devices() + block.setup.own_devices();
+    let stated = || {
+        let price = block.device.price.as_ref()?;
+        Some(HourlyPrice { usd: price.usd_per_hour, dated: Some(price.date.clone()) })
+    };
+    let price = own.map(|usd| HourlyPrice { usd, dated: None }).or_else(stated);
+    ShownCapacity { labels: block.labels, devices, price, traffic, slo, held }
 }
 
 fn lengths(block: &Block<'_>) -> Vec<u64> {
@@ -105,8 +144,31 @@ fn run(
     };
     let ended = study(subjects, of, seed, (args.common.threads(), stop), take);
     bar.finish_and_clear();
+    finished(ended).map(|()| cases)
+}
+
+fn search(
+    args: &TrafficArgs,
+    subjects: &[Subject<'_>],
+    of: (&Traffic, &Slo),
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Vec<Held>, Error> {
+    let bar = progress::bar((subjects.len() * of.0.policies.len()) as u64, args.common.quiet);
+    let mut found = Vec::new();
+    let take = |held: Result<Held, NoRun>| {
+        found.push(held?);
+        bar.inc(1);
+        Ok(())
+    };
+    let ended = capacities(subjects, of, seed, (args.common.threads(), stop), take);
+    bar.finish_and_clear();
+    finished(ended).map(|()| found)
+}
+
+fn finished(ended: Result<Outcome, Failure<NoRun>>) -> Result<(), Error> {
     match ended {
-        Ok(Outcome::Finished) => Ok(cases),
+        Ok(Outcome::Finished) => Ok(()),
         Ok(Outcome::Stopped) | Err(Failure::Taken(NoRun::Stopped)) => Err(Error::Interrupted),
         Err(error) => Err(Error::Internal(error.to_string())),
     }
@@ -142,6 +204,7 @@ struct Output<'a> {
     args: &'a TrafficArgs,
     loaded: &'a Loaded,
     shown: &'a [Shown<'a>],
+    held: &'a [ShownCapacity<'a>],
     manifest: &'a Value,
     trust: &'a [String],
 }
@@ -156,7 +219,11 @@ impl Output<'_> {
     }
 
     fn json(&self) -> Vec<u8> {
-        let mut text = format!("{:#}", traffic::json(self.shown, self.is_asked(), self.manifest));
+        let mut document = traffic::json(self.shown, self.is_asked(), self.manifest);
+        if !self.held.is_empty() {
+            document["capacity"] = capacity::rows(self.held).into();
+        }
+        let mut text = format!("{document:#}");
         text.push('\n');
         text.into_bytes()
     }
@@ -164,6 +231,10 @@ impl Output<'_> {
     fn files(&self, mut results: Results, forms: &Forms) -> Result<Published, Error> {
         if forms.csv {
             results.add("csv", &self.csv()?)?;
+            if !self.held.is_empty() {
+                let csv = capacity::csv(self.held).map_err(|error| Error::Internal(error.to_string()))?;
+                results.add("capacity.csv", &csv)?;
+            }
         }
         if forms.json {
             results.add("json", &self.json())?;
@@ -173,7 +244,11 @@ impl Output<'_> {
 
     fn show(&self) -> Result<(), Error> {
         let title = &self.loaded.scenario.title;
-        let page = |style| table::page(title, &traffic::text(self.shown, self.is_asked(), style), self.trust, style);
+        let body = |style| {
+            let loads = traffic::text(self.shown, self.is_asked(), style);
+            if self.held.is_empty() { loads } else { format!("{loads}\n{}", capacity::text(self.held, style)) }
+        };
+        let page = |style| table::page(title, &body(style), self.trust, style);
         match self.args.output.format {
             Format::Text => return terminal::print(page(Style::Plain).as_bytes()),
             Format::Md => return terminal::print(page(Style::Markdown).as_bytes()),

@@ -2,6 +2,8 @@
 //!
 //! Equal manifests mean equal results, so neither time, folder nor number of threads is in it.
 
+mod traffic_of;
+
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -147,6 +149,17 @@ fn assumptions(scenario: &Scenario) -> Vec<String> {
 }
 
 fn resolved(scenario: &Scenario) -> Value {
+    let mut resolved = described(scenario);
+    if let Some(traffic) = &scenario.traffic {
+        resolved["traffic"] = traffic_of::traffic(traffic);
+    }
+    if let Some(slo) = &scenario.slo {
+        resolved["slo"] = traffic_of::slo(slo);
+    }
+    resolved
+}
+
+fn described(scenario: &Scenario) -> Value {
     json!({
         "name": scenario.name,
         "title": scenario.title,

@@ -1,12 +1,14 @@
 //! What a service does under load: table, CSV and JSON.
 
+pub mod capacity;
+
 use serde_json::{Value, json};
 
 use crate::acceptance::estimate::Estimate;
 use crate::domain::traffic::{Arrivals, Length, Traffic};
 use crate::report::csv;
 use crate::report::json::object;
-use crate::report::number::brief;
+use crate::report::number::{brief, times};
 use crate::report::table::{Style, composed, right, table};
 use crate::sweep::row::{Cell, Labels};
 use crate::traffic::measures::OverTime;
@@ -23,10 +25,12 @@ pub struct Shown<'a> {
     pub traffic: &'a Traffic,
     /// What came of it.
     pub case: &'a Case,
+    /// The same without speculation, if that was run.
+    pub off: Option<&'a Case>,
 }
 
 /// The columns of `traffic`'s CSV.
-pub const COLUMNS: [&str; 45] = [
+pub const COLUMNS: [&str; 47] = [
     "hardware",
     "target",
     "drafter",
@@ -66,6 +70,8 @@ pub const COLUMNS: [&str; 45] = [
     "requests_per_s",
     "output_tokens_per_s",
     "total_tokens_per_s",
+    "e2e_speedup",
+    "throughput_ratio",
     "good_share",
     "goodput_per_s",
     "mean_batch",
@@ -75,7 +81,18 @@ pub const COLUMNS: [&str; 45] = [
 ];
 
 impl Shown<'_> {
-    /// The cells of a row; those that say how drafts went come before the notes in JSON only where there are any.
+    /// Mean latency without speculation over that with it, under the same requests.
+    fn latency_ratio(&self) -> Option<f64> {
+        Some(self.off?.measures.e2e.mean()?.value / self.case.measures.e2e.mean()?.value)
+    }
+
+    /// Output tokens per second over those without speculation.
+    fn throughput_ratio(&self) -> Option<f64> {
+        let rate = |over: &OverTime| over.tokens as f64 / over.seconds;
+        Some(rate(&self.case.measures.over_time) / rate(&self.off?.measures.over_time))
+    }
+
+    /// The cells of a row, but for the policy, which has no text of its own.
     #[must_use]
     pub fn cells(&self, is_asked: bool) -> Vec<Cell<'_>> {
         let (measures, over, labels) = (&self.case.measures, &self.case.measures.over_time, &self.labels);
@@ -105,6 +122,9 @@ impl Shown<'_> {
         let replicas = self.traffic.replicas as f64;
         let rate = |count: u64| Cell::Number(replicas * count as f64 / over.seconds);
         cells.extend([over.answered, over.tokens, over.tokens + over.prompt_tokens].map(rate));
+        cells.extend(
+            [self.latency_ratio(), self.throughput_ratio()].map(|ratio| ratio.map_or(Cell::Empty, Cell::Number)),
+        );
         let good = measures.good.share().filter(|_| is_asked);
         cells.push(number(good));
         cells.push(
@@ -196,7 +216,8 @@ fn block(all: &[Shown<'_>], is_asked: bool, style: Style) -> String {
     let load = if matches!(traffic.arrivals, Arrivals::Closed { .. }) { "clients" } else { "requests/s" };
     let mut header: Vec<String> = vec![load.to_owned(), "policy".to_owned()];
     header.extend(
-        ["TTFT", "p95", "TPOT", "p95", "latency", "out tok/s", "batch", "queue", "KV", "drafts"].map(str::to_owned),
+        ["TTFT", "p95", "TPOT", "p95", "latency", "x off", "out tok/s", "batch", "queue", "KV", "drafts"]
+            .map(str::to_owned),
     );
     if is_asked {
         header.push("meet the SLO".to_owned());
@@ -215,6 +236,7 @@ fn block(all: &[Shown<'_>], is_asked: bool, style: Style) -> String {
         row.extend(mean_and_p95(&measures.ttft));
         row.extend(mean_and_p95(&measures.tpot));
         row.push(seconds(measures.e2e.mean()));
+        row.push(shown.latency_ratio().map_or_else(String::new, times));
         row.push(format!("{:.0}", traffic.replicas as f64 * over.tokens as f64 / over.seconds));
         row.extend([over.decoding, over.waiting].map(|sum| format!("{:.1}", sum / over.seconds)));
         row.push(format!("{:.0} %", 100.0 * over.cache / over.seconds));
@@ -239,7 +261,7 @@ fn notes(all: &[Shown<'_>]) -> Vec<String> {
     let traffic = all[0].traffic;
     let mut notes = vec![
         asked(traffic),
-        "TTFT, TPOT and latency in the mean; drafts: share of steps that draft, and share of drafts that come out"
+        "TTFT, TPOT and latency in the mean; x off: latency without speculation over that with it; drafts: share of steps that draft, and share of drafts that come out"
             .to_owned(),
     ];
     if all.iter().any(|shown| shown.case.measures.is_overloaded()) {

@@ -8,6 +8,7 @@ use crate::domain::traffic::{Policy, Slo, Traffic};
 use crate::parallel::{Failure, Outcome, ordered};
 use crate::plan::setup::Setup;
 use crate::plan::yields::{acceptances, process_of};
+use crate::traffic::capacity::{Capacity, Never, capacity};
 use crate::traffic::measures::Measures;
 use crate::traffic::run::{Asked, NoRun, context, run};
 use crate::traffic::service::Service;
@@ -44,6 +45,11 @@ impl Subject<'_> {
         Some(process_of(drafter, acceptances(drafter).saturating_sub(1), context(traffic).round() as u64))
     }
 
+    /// Whether a policy can do anything here.
+    fn can(&self, policy: &Policy) -> bool {
+        self.drafter.is_some() || *policy == Policy::Off
+    }
+
     /// The draft lengths of a policy; none: it needs no drafter.
     fn lengths_of(&self, policy: &Policy) -> Vec<u64> {
         match policy {
@@ -59,6 +65,57 @@ impl Subject<'_> {
         let service = Service::of(self.setup, process.as_ref().unwrap_or(&none), &self.lengths_of(asked.policy));
         run(&service, asked, || stop.load(Ordering::Relaxed))
     }
+}
+
+/// How much a subject can take under a policy.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// Which of the subjects.
+    pub subject: usize,
+    /// Which of the policies.
+    pub policy: usize,
+    /// The highest rate, or that there is none.
+    pub capacity: Result<Capacity, Never>,
+}
+
+/// Requests that tell how long one takes by itself, and how many of them come in a second.
+const FEW: u64 = 100;
+const RARELY: f64 = 1e-6;
+/// The share of the rate of one request after the other at which searches begin: next to no load.
+const LIGHT: f64 = 0.02;
+
+impl Subject<'_> {
+    /// The highest rate of one replica that meets what is asked.
+    fn capacity(&self, asked: &Asked<'_>, slo: &Slo, stop: &AtomicBool) -> Result<Result<Capacity, Never>, NoRun> {
+        let at = |load: f64| self.run(&Asked { load, slo: Some(*slo), ..*asked }, stop);
+        let few = Traffic { requests: FEW, ..asked.traffic.clone() };
+        let alone = self.run(&Asked { load: RARELY, traffic: &few, ..*asked }, stop)?;
+        let each = alone.e2e.mean().map_or(1.0, |mean| mean.value);
+        capacity(slo, LIGHT / each.max(f64::MIN_POSITIVE), at)
+    }
+}
+
+/// The capacity of all subjects under all policies, in this order. See [`study`]. Clients of a closed loop wait for their answers: it has
+/// no rate to search.
+///
+/// # Errors
+///
+/// Of [`ordered`].
+pub fn capacities<E: Send>(
+    subjects: &[Subject<'_>],
+    (traffic, slo): (&Traffic, &Slo),
+    seed: u64,
+    (threads, stop): (usize, &AtomicBool),
+    mut taken: impl FnMut(Result<Held, NoRun>) -> Result<(), E> + Send,
+) -> Result<Outcome, Failure<E>> {
+    let policies = traffic.policies.len();
+    let tasks = (0..subjects.len()).flat_map(move |subject| (0..policies).map(move |policy| (subject, policy)));
+    let wanted = tasks.filter(|&(subject, policy)| subjects[subject].can(&traffic.policies[policy]));
+    let work = |(subject, policy): (usize, usize)| {
+        let asked = Asked { traffic, load: 0.0, policy: &traffic.policies[policy], slo: None, seed };
+        Ok(Held { subject, policy, capacity: subjects[subject].capacity(&asked, slo, stop)? })
+    };
+    ordered(wanted, threads, stop, work, |held| taken(held))
 }
 
 /// Runs of all subjects, loads and policies, in this order, the first slowest. Policies that draft are left out without a drafter.
@@ -77,8 +134,7 @@ pub fn study<E: Send>(
     let tasks = (0..subjects.len()).flat_map(move |subject| {
         (0..loads).flat_map(move |load| (0..traffic.policies.len()).map(move |policy| (subject, load, policy)))
     });
-    let wanted = tasks
-        .filter(|&(subject, _, policy)| subjects[subject].drafter.is_some() || traffic.policies[policy] == Policy::Off);
+    let wanted = tasks.filter(|&(subject, _, policy)| subjects[subject].can(&traffic.policies[policy]));
     let replicas = traffic.replicas as f64;
     let work = |(subject, load, policy): (usize, usize, usize)| {
         let load = traffic.loads[load];

@@ -45,6 +45,7 @@ mod published_reports;
 mod readme;
 mod simulate;
 mod traffic;
+mod traffic_runs;
 mod tree;
 mod validate;
 mod validation_study;

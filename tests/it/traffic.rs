@@ -133,3 +133,65 @@ fn many_at_a_time_are_births_and_deaths() {
     let batch = measures.over_time.decoding / measures.over_time.seconds;
     assert!((batch / expected.batch - 1.0).abs() < 0.03, "{batch} is not {}", expected.batch);
 }
+
+/// A cache for two sequences of ten that come together: they put each other back, and every token comes out all the same.
+#[test]
+fn sequences_that_outgrow_the_cache_are_read_again() {
+    let mut service = service(Stated { by_batch: |batch| 0.01 + batch * 0.001, prompt: 1e-4 }, 10, 0.7, 3);
+    service.room = Room::tokens(400, 16, 4);
+    let traffic = traffic(300, Arrivals::Closed { think: Seconds::ZERO }, 100, Length::Fixed(150));
+    let measures = measured(&service, &traffic, 10.0, 3);
+    assert!(measures.preempted > 10, "{}", measures.preempted);
+    assert!(measures.over_time.cache / measures.over_time.seconds > 0.5);
+    assert_eq!((measures.refused, measures.e2e.count()), (0, 270));
+}
+
+fn traffic_of_one(prompt: u32, output: Length) -> Traffic {
+    traffic(100, Arrivals::Closed { think: Seconds::ZERO }, prompt, output)
+}
+
+/// What can never be held is refused, and clients go on; what asks for nothing is answered when its prompt is read.
+#[test]
+fn requests_at_the_edges_are_answered_or_refused() {
+    let mut service = service(Stated { by_batch: |_| 0.01, prompt: 1e-4 }, 4, 0.7, 3);
+    service.room = Room::tokens(64, 16, 4);
+    let lengths = Length::Seen(vec![0, 1, 2, 4000].into());
+    let traffic = traffic(400, Arrivals::Closed { think: Seconds::ZERO }, 20, lengths);
+    let measures = measured(&service, &traffic, 4.0, 3);
+    let (answered, first, more) = (measures.e2e.count(), measures.ttft.count(), measures.tpot.count());
+    assert_eq!(answered + measures.refused, 360);
+    assert!(measures.refused > 50 && first < answered && more < first && more > 50, "{answered} {first} {more}");
+    let alone = traffic_of_one(20, Length::Fixed(0));
+    let measures = measured(&service, &alone, 1.0, 3);
+    // A prompt of 20 tokens takes 2 ms.
+    assert!((measures.e2e.mean().unwrap().value - 0.002).abs() < 1e-9 && measures.ttft.mean().is_none());
+}
+
+/// Twice as many requests as can be answered.
+#[test]
+fn overload_is_told() {
+    let service = service(Stated { by_batch: |_| 0.02, prompt: 0.0 }, 8, 0.0, 1);
+    let traffic = traffic(3000, Arrivals::Poisson, 1, Length::Fixed(100));
+    let (calm, much) = (measured(&service, &traffic, 3.0, 0), measured(&service, &traffic, 8.0, 0));
+    assert!(!calm.is_overloaded() && much.is_overloaded());
+}
+
+/// Gaps of a gamma law: bursts wait longer than Poisson's, equal intervals do not wait at all.
+#[test]
+fn bursts_wait_longer() {
+    let service = service(Stated { by_batch: |_| 0.02, prompt: 0.0 }, 1, 0.0, 1);
+    let waits = [
+        Arrivals::Gamma { burstiness: 0.25 },
+        Arrivals::Gamma { burstiness: 1.0 },
+        Arrivals::Poisson,
+        Arrivals::Constant,
+    ]
+    .map(|arrivals| {
+        let traffic = traffic(40_000, arrivals, 1, Length::Fixed(41));
+        measured(&service, &traffic, 0.7, 0).ttft.mean().unwrap()
+    });
+    let poisson = one_by_one(0.7, 0.8, 0.64).wait.unwrap();
+    assert_covers(waits[1], poisson);
+    assert_covers(waits[2], poisson);
+    assert!(waits[0].value > 2.0 * poisson && waits[3].value < 1e-9, "{waits:?}");
+}

@@ -106,7 +106,7 @@ pub(super) fn load(text: &str) -> Result<Load, String> {
     }
 }
 
-fn above_zero(text: &str) -> Result<f64, String> {
+pub(super) fn above_zero(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e12 => Ok(number),
         _ => Err("a number above 0 is due, at most 1e12".to_owned()),

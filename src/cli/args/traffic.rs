@@ -1,5 +1,6 @@
 //! Arguments of `traffic`.
 
+use super::plan::above_zero;
 use super::{CommonArgs, OutputArgs};
 
 /// Arguments of `traffic`.
@@ -15,6 +16,9 @@ pub struct TrafficArgs {
     /// Flags that every command has.
     #[command(flatten)]
     pub common: CommonArgs,
+    /// Dollars for one GPU and hour [default: the catalog's, said to be dated].
+    #[arg(long, value_name = "USD", value_parser = above_zero, allow_negative_numbers = true)]
+    pub price: Option<f64>,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
