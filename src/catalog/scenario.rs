@@ -97,11 +97,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let traffic = fields.optional("traffic", |node, problems| traffic(node, problems, kinds));
     let slo = fields.optional("slo", slo);
     let verify_cost = fields.optional("verify_cost", verify_cost);
-    // Where the study is from, for people and for the manifest.
-    fields.optional("launch", |node, problems| match node.entries() {
-        Some(_) => Some(()),
-        None => problems.wrong_type(node, "a table, as `specplan check --print-scenario` writes it"),
-    })?;
+    fields.optional("launch", origin)?;
     let parts = check::Parts {
         is_measured: matches!(verify_cost, Some(Some(_))),
         tensor_parallel: tensor_parallel.as_ref().and_then(Option::as_deref).map_or(1, <[u64]>::len),
@@ -145,6 +141,14 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         without: without?.unwrap_or_default(),
         seed: seed.unwrap_or(DEFAULT_SEED),
     })
+}
+
+/// Where the study is from, for people and for the manifest.
+fn origin(node: &Node, problems: &mut Problems) -> Option<()> {
+    match node.entries() {
+        Some(_) => Some(()),
+        None => problems.wrong_type(node, "a table, as `specplan check --print-scenario` writes it"),
+    }
 }
 
 /// The targets in the formats that the scenario states, and whether those could be read.

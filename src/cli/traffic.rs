@@ -16,6 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::domain::price::HourlyPrice;
 use crate::domain::traffic::{Arrivals, Policy, Slo, Traffic};
 use crate::parallel::{Failure, Outcome};
+use crate::report::chart;
 use crate::report::manifest::manifest;
 use crate::report::table::{self, Style};
 use crate::report::traffic::capacity::{self, ShownCapacity};
@@ -239,6 +240,11 @@ impl Output<'_> {
         if forms.json {
             results.add("json", &self.json())?;
         }
+        let scenario = &self.loaded.scenario;
+        forms.draw(
+            &mut results,
+            &chart::traffic::charts(self.shown, scenario.slo.as_ref(), &scenario.title, self.trust),
+        )?;
         publish(results, self.manifest.clone())
     }
 

@@ -26,6 +26,7 @@ mod roofline;
 mod scatter;
 mod stack;
 mod tornado;
+pub mod traffic;
 mod tree;
 
 pub use canvas::ChartError;

@@ -131,7 +131,7 @@ impl Shown<'_> {
             good.map_or(Cell::Empty, |good| Cell::Number(replicas * good.value * over.answered as f64 / over.seconds)),
         );
         cells.extend([over.decoding, over.waiting, over.cache].map(|sum| Cell::Number(sum / over.seconds)));
-        cells.push(if measures.is_overloaded() { Cell::Text("overloaded") } else { Cell::Empty });
+        cells.push(if measures.is_overloaded() { Cell::Text("piling_up") } else { Cell::Empty });
         cells
     }
 }
@@ -265,7 +265,7 @@ fn notes(all: &[Shown<'_>]) -> Vec<String> {
             .to_owned(),
     ];
     if all.iter().any(|shown| shown.case.measures.is_overloaded()) {
-        notes.push("! more requests come than are answered: times say how long the run was".to_owned());
+        notes.push("! requests pile up to the end of the run: there are too many of them, or traffic.requests is too small to tell".to_owned());
     }
     let refused = all.iter().map(|shown| shown.case.measures.refused).max().unwrap_or(0);
     if refused > 0 {

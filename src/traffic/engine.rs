@@ -99,7 +99,7 @@ impl<'a, P: Pace> Engine<'a, P> {
                 continue;
             }
             steps += 1;
-            if steps % 4096 == 0 && stop() {
+            if steps.is_multiple_of(4096) && stop() {
                 return None;
             }
             self.admit();

@@ -269,7 +269,7 @@ impl Measures {
         }
         self.answered += 1;
         let batch = self.batch(of.number);
-        let first = (of.output > 0).then(|| of.first - of.arrived);
+        let first = (of.output > 0).then_some(of.first - of.arrived);
         let each = (of.output > 1).then(|| (of.last - of.first) / f64::from(of.output - 1));
         let whole = now - of.arrived;
         if let Some(first) = first {

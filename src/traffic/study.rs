@@ -106,7 +106,7 @@ pub fn capacities<E: Send>(
     (traffic, slo): (&Traffic, &Slo),
     seed: u64,
     (threads, stop): (usize, &AtomicBool),
-    mut taken: impl FnMut(Result<Held, NoRun>) -> Result<(), E> + Send,
+    taken: impl FnMut(Result<Held, NoRun>) -> Result<(), E> + Send,
 ) -> Result<Outcome, Failure<E>> {
     let policies = traffic.policies.len();
     let tasks = (0..subjects.len()).flat_map(move |subject| (0..policies).map(move |policy| (subject, policy)));
@@ -115,7 +115,7 @@ pub fn capacities<E: Send>(
         let asked = Asked { traffic, load: 0.0, policy: &traffic.policies[policy], slo: None, seed };
         Ok(Held { subject, policy, capacity: subjects[subject].capacity(&asked, slo, stop)? })
     };
-    ordered(wanted, threads, stop, work, |held| taken(held))
+    ordered(wanted, threads, stop, work, taken)
 }
 
 /// Runs of all subjects, loads and policies, in this order, the first slowest. Policies that draft are left out without a drafter.
@@ -128,7 +128,7 @@ pub fn study<E: Send>(
     (traffic, slo): (&Traffic, Option<Slo>),
     seed: u64,
     (threads, stop): (usize, &AtomicBool),
-    mut taken: impl FnMut(Result<Case, NoRun>) -> Result<(), E> + Send,
+    taken: impl FnMut(Result<Case, NoRun>) -> Result<(), E> + Send,
 ) -> Result<Outcome, Failure<E>> {
     let loads = traffic.loads.len();
     let tasks = (0..subjects.len()).flat_map(move |subject| {
@@ -142,5 +142,5 @@ pub fn study<E: Send>(
         let measures = subjects[subject].run(&asked, stop)?;
         Ok(Case { subject, load, policy, measures })
     };
-    ordered(wanted, threads, stop, work, |case| taken(case))
+    ordered(wanted, threads, stop, work, taken)
 }

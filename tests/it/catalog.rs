@@ -259,18 +259,20 @@ fn shapes_count_to_their_published_totals() {
     }
 }
 
-/// The hardest scenario and model that the format must carry are refused by name, for what is not
-/// built yet and for nothing else: no key in them is unknown.
+/// The hardest scenario and model that the format must carry are priced, and put under load.
 #[test]
-fn the_hardest_files_are_refused_by_name_only() {
+fn the_hardest_files_are_priced() {
     let folder = root().join("tests/fixtures/hardest");
-    let ran = run(&folder, &["sweep", "--scenario", "tree-two-drafters-two-workloads"]);
-    assert_eq!(ran.code, 3);
-    let codes: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("error")).collect();
-    assert!(codes.len() > 1 && codes.iter().all(|line| line.starts_with("error[not-built-yet]")), "{codes:#?}");
-    for named in ["`workloads.chat.prefix_hit`", "`workloads.code.prompt`"] {
-        assert!(ran.stderr.contains(named), "{named} in {}", ran.stderr);
-    }
+    let scenario = ["--scenario", "tree-two-drafters-two-workloads", "--write", "none", "--quiet"];
+    let swept = run_well(&folder, &[&["sweep"], &scenario[..]].concat());
+    assert!(swept.stdout.contains("x"), "{}", swept.stdout);
+    let load = ["--set", "traffic={rate=0.5,requests=60}", "--format", "json"];
+    let served = run_well(&folder, &[&["traffic"], &scenario[..], &load].concat());
+    let document: serde_json::Value = serde_json::from_str(&served.stdout).unwrap();
+    let kinds = document["manifest"]["scenario"]["traffic"]["kinds"].as_array().unwrap();
+    assert_eq!(kinds.iter().map(|kind| kind["label"].as_str().unwrap()).collect::<Vec<_>>(), ["chat", "code"]);
+    let rows = document["rows"].as_array().unwrap();
+    assert!(rows.len() > 3 && rows.iter().all(|row| row["tpot_mean_s"].as_f64().unwrap() > 0.0), "{rows:?}");
 }
 
 /// A device whose bandwidth tells which file it came from.

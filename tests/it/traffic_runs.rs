@@ -76,3 +76,31 @@ fn mistakes_are_told_with_a_way_out() {
     let idle = ran(&["--set", "traffic={rate=4,policies=[\"greedy\"]}", "--set", "drafters={}"]);
     assert!(idle.code == 4 && idle.stderr.contains("there is no drafter"), "{}", idle.stderr);
 }
+
+/// The greedy rule brings within 1 % of the best fixed k, whichever that is: few and many clients, prompts that weigh little and much.
+#[test]
+fn greedy_is_as_good_as_the_best_fixed_length() {
+    let policies = "[\"off\",\"k=1\",\"k=2\",\"k=3\",\"k=4\",\"k=5\",\"greedy\"]";
+    for (prompt, output) in [(3840, 256), (128, 512)] {
+        let study = format!(
+            "traffic={{clients=[1,16,128],requests=600,warmup=0.4,prompt={prompt},output={output},policies={policies}}}"
+        );
+        let lengths = ["--set", "sweep.k={from=1,to=5,step=1}", "--format", "json"];
+        let drafter = ["--set", "drafters={d={eagle={version=3},acceptance={iid={alpha=0.7}}}}", "--set", &study];
+        let ran = ran(&[&drafter[..], &lengths].concat());
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.stderr));
+        let rows = document["rows"].as_array().unwrap();
+        let mut chosen = std::collections::BTreeSet::new();
+        for clients in [1.0, 16.0, 128.0] {
+            let of = |row: &&Value| row["load"].as_f64() == Some(clients);
+            let rate = |row: &Value| row["output_tokens_per_s"].as_f64().unwrap();
+            let fixed = rows.iter().filter(of).filter(|row| row["policy"] != "greedy");
+            let best = fixed.max_by(|one, other| rate(one).total_cmp(&rate(other))).unwrap();
+            let greedy = rows.iter().filter(of).find(|row| row["policy"] == "greedy").unwrap();
+            let (rate, best_rate) = (rate(greedy), rate(best));
+            assert!(rate > 0.99 * best_rate, "{prompt}/{output}, {clients} clients: {rate} of {best_rate}");
+            chosen.insert(best["policy"].as_str().unwrap().to_owned());
+        }
+        assert!(prompt == 3840 || chosen.len() > 1, "one length is best everywhere: {chosen:?}");
+    }
+}

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use specplan::cost::capture::Captures;
 use specplan::cost::ops::{Ops, Work};
+use specplan::cost::pass::mixed;
 use specplan::cost::placement::Placement;
 use specplan::cost::pricing::{Form, Pricing};
 use specplan::cost::terms::Without;
@@ -154,6 +155,16 @@ proptest! {
         prop_assert_eq!(one.work.kv_read.get().to_bits(), all.work.kv_read.get().to_bits());
         let read = |cost: &PassCost| terms(cost).get(Term::KvRead).get().to_bits();
         prop_assert_eq!(read(&one), read(&all));
+    }
+
+    /// A batch in two parts is the batch: weights, experts and messages are those of one pass.
+    #[test]
+    fn a_pass_in_parts_is_one_pass(case in case(), share in 0.05..0.95_f64) {
+        let pricing = case.pricing();
+        let part = |share: f64| PassShape { batch: case.shape.batch * share, ..case.shape };
+        let whole = pass(&case.model, &pricing, case.shape).seconds().get();
+        let parts = mixed(&case.model, &pricing, &[part(share), part(1.0 - share)]).seconds().get();
+        prop_assert!(close(whole, parts), "{whole} {parts}");
     }
 
     #[test]

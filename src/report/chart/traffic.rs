@@ -1,0 +1,139 @@
+//! Charts of a service under load.
+
+use crate::domain::traffic::{Arrivals, Slo};
+use crate::report::chart::bodies::{Guide, Kind, Scatter};
+use crate::report::chart::spec::{Body, Chart, Heading};
+use crate::report::number::brief;
+use crate::report::traffic::Shown;
+use crate::traffic::measures::Measures;
+
+/// The most policies that a reader tells apart.
+const MOST_POLICIES: usize = 7;
+/// The colour of plain decoding.
+const BLACK: usize = 6;
+
+/// A measure drawn over load.
+struct Over<'m> {
+    part: &'static str,
+    what: String,
+    y_label: String,
+    log_y: bool,
+    of: &'m dyn Fn(&Measures) -> Option<f64>,
+    limit: Option<f64>,
+}
+
+/// The charts of the first deployment: waiting, pace and throughput over load, a line for each policy. None of a single load.
+#[must_use]
+pub fn charts(all: &[Shown<'_>], slo: Option<&Slo>, title: &str, trust: &[String]) -> Vec<Chart> {
+    let Some(first) = all.first() else { return Vec::new() };
+    let shown: Vec<&Shown<'_>> = all.iter().filter(|shown| shown.case.subject == first.case.subject).collect();
+    if first.traffic.loads.len() < 2 {
+        return Vec::new();
+    }
+    let share = slo.map_or(0.95, |slo| slo.percentile.get());
+    let percentile = format!("p{}", brief(share * 100.0));
+    let ms = |limit: Option<crate::units::Seconds>| limit.map(|limit| limit.get() * 1e3);
+    let replicas = first.traffic.replicas as f64;
+    let all_of = [
+        Over {
+            part: "ttft",
+            what: "Time to first token".to_owned(),
+            y_label: format!("TTFT {percentile} (ms)"),
+            log_y: true,
+            of: &|measures| Some(measures.ttft.at(share)?.value * 1e3),
+            limit: ms(slo.and_then(|slo| slo.ttft)),
+        },
+        Over {
+            part: "tpot",
+            what: "Time for each token".to_owned(),
+            y_label: format!("TPOT {percentile} (ms)"),
+            log_y: false,
+            of: &|measures| Some(measures.tpot.at(share)?.value * 1e3),
+            limit: ms(slo.and_then(|slo| slo.tpot)),
+        },
+        Over {
+            part: "throughput",
+            what: "Output tokens".to_owned(),
+            y_label: "output tokens/s".to_owned(),
+            log_y: false,
+            of: &|measures| Some(replicas * measures.over_time.tokens as f64 / measures.over_time.seconds),
+            limit: None,
+        },
+    ];
+    let deployments = all.last().map_or(1, |last| last.case.subject + 1);
+    all_of.iter().filter_map(|over| chart(&shown, over, deployments, title, trust)).collect()
+}
+
+fn chart(shown: &[&Shown<'_>], over: &Over<'_>, deployments: usize, title: &str, trust: &[String]) -> Option<Chart> {
+    let (traffic, labels) = (shown[0].traffic, &shown[0].labels);
+    let kinds: Vec<Kind> = traffic
+        .policies
+        .iter()
+        .enumerate()
+        .take(MOST_POLICIES)
+        .map(|(policy, of)| {
+            let mine = shown.iter().filter(|shown| shown.case.policy == policy);
+            let points = mine.filter_map(|shown| Some((shown.case.load, (over.of)(&shown.case.measures)?)));
+            // Plain decoding is black on every chart.
+            let is_off = *of == crate::domain::traffic::Policy::Off;
+            let before = traffic.policies[..policy].contains(&crate::domain::traffic::Policy::Off);
+            let color = if is_off { BLACK } else { policy - usize::from(before) };
+            let mut points: Vec<(f64, f64)> = points.collect();
+            points.sort_by(|one, other| one.0.total_cmp(&other.0));
+            Kind { name: of.to_string(), color, points }
+        })
+        .filter(|kind| !kind.points.is_empty())
+        .collect();
+    let ys = || kinds.iter().flat_map(|kind| &kind.points).map(|(_, y)| *y).chain(over.limit);
+    let (least, most) = (ys().fold(f64::INFINITY, f64::min), ys().fold(0.0, f64::max));
+    if kinds.is_empty() || most <= 0.0 {
+        return None;
+    }
+    let x_most = traffic.loads.iter().copied().fold(0.0, f64::max) * 1.05;
+    let joints = |kind: &Kind| -> Vec<Guide> {
+        let joint = |pair: &[(f64, f64)]| Guide { from: pair[0], to: pair[1], strong: false, color: Some(kind.color) };
+        kind.points.windows(2).map(joint).collect()
+    };
+    let limit = over.limit.map(|limit| Guide { from: (0.0, limit), to: (x_most, limit), strong: true, color: None });
+    let x_label = match traffic.arrivals {
+        Arrivals::Closed { .. } => "clients",
+        _ => "requests per second",
+    };
+    let mut caption = match over.limit {
+        Some(limit) => format!("The line at {} ms is what is asked.", brief(limit)),
+        None => String::new(),
+    };
+    if shown.iter().any(|shown| shown.case.measures.is_overloaded()) {
+        caption.push_str("  Where requests pile up, times say how long the run was.");
+    }
+    if deployments > 1 {
+        caption.push_str(&format!("  The first of {deployments} deployments."));
+    }
+    Some(Chart {
+        part: over.part.to_owned(),
+        heading: Heading {
+            title: format!("{}: {title}", over.what),
+            subtitle: format!(
+                "{} on {} x {}, {}, drafter {}",
+                labels.target,
+                labels.tensor_parallel,
+                labels.hardware,
+                labels.engine,
+                labels.drafter.unwrap_or("none")
+            ),
+            caption: caption.trim().to_owned(),
+            trust: trust.to_vec(),
+        },
+        body: Body::Scatter(Scatter {
+            x_label: x_label.to_owned(),
+            y_label: over.y_label.clone(),
+            x: (0.0, x_most),
+            log_x: false,
+            y: (if over.log_y { least / 1.3 } else { 0.0 }, most * if over.log_y { 1.3 } else { 1.08 }),
+            log_y: over.log_y,
+            legend: "policy".to_owned(),
+            guides: kinds.iter().flat_map(joints).chain(limit).collect(),
+            kinds,
+        }),
+    })
+}
