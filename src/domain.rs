@@ -27,6 +27,7 @@ pub mod provenance;
 pub mod ranks;
 pub mod recurrent;
 pub mod scenario;
+pub mod served;
 pub mod shape;
 pub mod simulate;
 pub mod spans;

@@ -5,6 +5,7 @@ pub mod hf;
 pub mod launch;
 pub mod measurements;
 pub mod points;
+pub mod requests;
 pub mod rounds;
 
 mod cells;

@@ -249,10 +249,25 @@ impl<'c> Loader<'c> {
 
     /// The text of a recording that a value names by its path, from the scenario's folder on.
     pub(super) fn recording(&mut self, name: &str, node: &Node, problems: &mut Problems) -> Option<Arc<Source>> {
+        self.named_file("rounds", name, node, problems)
+    }
+
+    /// The text of a trace of requests, likewise.
+    pub(super) fn requests(&mut self, name: &str, node: &Node, problems: &mut Problems) -> Option<Arc<Source>> {
+        self.named_file("requests", name, node, problems)
+    }
+
+    fn named_file(
+        &mut self,
+        kind: &'static str,
+        name: &str,
+        node: &Node,
+        problems: &mut Problems,
+    ) -> Option<Arc<Source>> {
         let beside = if node.place.source.command_line { None } else { self.folder.as_deref() };
         match recording(name, beside) {
             Ok(source) => {
-                self.note(Input { kind: "rounds", id: name.to_owned(), source: Arc::clone(&source) });
+                self.note(Input { kind, id: name.to_owned(), source: Arc::clone(&source) });
                 Some(source)
             }
             Err(error) => problems.report(error.at(&node.place)),

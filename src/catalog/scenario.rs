@@ -94,7 +94,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let simulating = fields.optional("simulate", simulate);
     let uncertainty = fields.optional("uncertainty", uncertainty);
     let measured = fields.optional("measured", measured);
-    let traffic = fields.optional("traffic", |node, problems| traffic(node, problems, kinds));
+    let traffic = fields.optional("traffic", |node, problems| traffic(node, problems, kinds, loader));
     let slo = fields.optional("slo", slo);
     let verify_cost = fields.optional("verify_cost", verify_cost);
     fields.optional("launch", origin)?;

@@ -1,31 +1,36 @@
 //! `[traffic]` and `[slo]`: requests over time, and what is asked of their answers.
 
+use std::sync::Arc;
+
+use crate::catalog::load::Loader;
 use crate::catalog::node::{Node, Value};
-use crate::catalog::reader::{Fields, Keys, Problems, one_or_many};
+use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::values::{integer, number, probability, quantity, word};
 use crate::catalog::workloads::Read;
 use crate::diagnostic::Diagnostic;
+use crate::domain::served::{Seen, Served};
 use crate::domain::traffic::{Arrivals, Gate, Kind, Length, Policy, Slo, Traffic};
+use crate::import::requests::requests;
 use crate::units::{Probability, Seconds};
 use crate::words::Arriving;
 
-const KEYS: Keys = Keys {
-    known: &[
-        "requests",
-        "warmup",
-        "rate",
-        "arrivals",
-        "burstiness",
-        "clients",
-        "think",
-        "prompt",
-        "output",
-        "prefix_hit",
-        "policies",
-        "replicas",
-    ],
-    later: &["trace", "time_scale"],
-};
+const KEYS: Keys = Keys::all(&[
+    "requests",
+    "warmup",
+    "rate",
+    "arrivals",
+    "burstiness",
+    "clients",
+    "think",
+    "prompt",
+    "output",
+    "prefix_hit",
+    "policies",
+    "replicas",
+    "trace",
+    "time_scale",
+    "window",
+]);
 /// Hours of simulation.
 const MOST_REQUESTS: u64 = 100_000_000;
 /// Requests of a run where nobody says.
@@ -43,7 +48,15 @@ const DEFAULT_PROMPT: Length = Length::LogNormal { mean: 1024.0, sd: 1024.0 };
 const DEFAULT_OUTPUT: Length = Length::LogNormal { mean: 256.0, sd: 256.0 };
 
 /// Reads `[traffic]`; workloads with lengths of their own are its kinds.
-pub(super) fn traffic(node: &Node, problems: &mut Problems, workloads: &[Read]) -> Option<Traffic> {
+pub(super) fn traffic(
+    node: &Node,
+    problems: &mut Problems,
+    workloads: &[Read],
+    loader: &mut Loader<'_>,
+) -> Option<Traffic> {
+    if node.get("trace").is_some() {
+        return seen(node, problems, workloads, loader);
+    }
     let mut fields = Fields::open(node, &KEYS, problems)?;
     let requests =
         fields.optional("requests", |node, problems| integer(node, problems, FEWEST_REQUESTS, MOST_REQUESTS));
@@ -55,8 +68,8 @@ pub(super) fn traffic(node: &Node, problems: &mut Problems, workloads: &[Read]) 
     let clients = fields.optional("clients", |node, problems| {
         one_or_many(node, problems, |node, problems| integer(node, problems, 1, MOST_CLIENTS))
     });
-    let prompt = fields.optional("prompt", length);
-    let output = fields.optional("output", length);
+    let prompt = fields.optional("prompt", |node, problems| length(node, problems, loader, |seen| seen.prompt));
+    let output = fields.optional("output", |node, problems| length(node, problems, loader, |seen| seen.output));
     let prefix_hit = fields.optional("prefix_hit", probability);
     let policies = fields.optional("policies", |node, problems| one_or_many(node, problems, policy));
     let replicas = fields.optional("replicas", |node, problems| integer(node, problems, 1, MOST_CLIENTS));
@@ -112,6 +125,88 @@ fn check_keys(node: &Node, arriving: Arriving, problems: &mut Problems) -> Optio
     is_right
 }
 
+/// Traffic as it was seen.
+fn seen(node: &Node, problems: &mut Problems, workloads: &[Read], loader: &mut Loader<'_>) -> Option<Traffic> {
+    for key in ["arrivals", "burstiness", "clients", "think", "prompt", "output", "prefix_hit"] {
+        if let Some(idle) = node.get(key) {
+            let found = Diagnostic::error("conflict", format!("`{}` plays no part beside a trace", idle.path));
+            return problems
+                .report(found.at(&idle.place).hint("the trace says when requests come and how long they are"));
+        }
+    }
+    let mut fields = Fields::open(node, &KEYS, problems)?;
+    let served = fields.required("trace", |node, problems| trace(node, problems, loader));
+    let scale = fields.optional("time_scale", rate);
+    let window = fields.optional("window", window);
+    let rates = fields.optional("rate", |node, problems| one_or_many(node, problems, rate));
+    let count = fields.optional("requests", |node, problems| integer(node, problems, 1, MOST_REQUESTS));
+    let warmup = fields.optional("warmup", probability);
+    let policies = fields.optional("policies", |node, problems| one_or_many(node, problems, policy));
+    let replicas = fields.optional("replicas", |node, problems| integer(node, problems, 1, MOST_CLIENTS));
+    let (mut served, window, scale, rates) = (served?, window?, scale?, rates?);
+    let refused = |message: String, hint: &str, problems: &mut Problems| {
+        problems.report(Diagnostic::error("bad-trace", message).at(&node.get("trace").unwrap_or(node).place).hint(hint))
+    };
+    if !served.is_timed {
+        let hint = "use its lengths: prompt = { trace = … }, output = { trace = … }, with a rate";
+        return refused(format!("{} does not say when requests came", served.name), hint, problems);
+    }
+    if let Some((from, to)) = window {
+        served.requests.retain(|seen| (from..to).contains(&seen.at));
+        let first = served.requests.first().map_or(0.0, |seen| seen.at);
+        served.requests.iter_mut().for_each(|seen| seen.at -= first);
+    }
+    let replicas = replicas?.unwrap_or(1);
+    let rows = served.requests.len() as u64 / replicas;
+    if rows < 2 {
+        let hint = "take a wider window, or fewer replicas";
+        return refused(format!("{} has too few requests: {}", served.name, served.requests.len()), hint, problems);
+    }
+    let Some(own) = served.rate() else {
+        let hint = "use its lengths: prompt = { trace = … }, output = { trace = … }, with a rate";
+        return refused(format!("all requests of {} came at once", served.name), hint, problems);
+    };
+    if rates.is_some() && scale.is_some() {
+        let hint = "a rate says how fast they come, time_scale how much faster than they did: keep one";
+        return refused(format!("`{}` has both a rate and a time_scale", node.path), hint, problems);
+    }
+    Some(Traffic {
+        requests: count?.unwrap_or(rows).min(rows),
+        warmup: warmup?.unwrap_or(Probability::nearest(DEFAULT_WARMUP)),
+        arrivals: Arrivals::Seen(Arc::new(served)),
+        loads: rates.unwrap_or_else(|| vec![own * scale.unwrap_or(1.0)]),
+        kinds: kinds(workloads, &DEFAULT_PROMPT, &DEFAULT_OUTPUT, Probability::ZERO),
+        policies: policies?.unwrap_or_else(|| vec![Policy::Off, Policy::Schedule, Policy::Greedy]),
+        replicas,
+    })
+}
+
+/// Requests of a file that a value names.
+fn trace(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Option<Served> {
+    let name = text(node, problems)?;
+    let source = loader.requests(&name, node, problems)?;
+    requests(&source.name, &source.text).map_or_else(
+        |error| {
+            let message = format!("`{}`: {}: {error}", node.path, source.name);
+            problems.report(Diagnostic::error("bad-trace", message).at(&node.place))
+        },
+        Some,
+    )
+}
+
+/// `{ from = "0 s", to = "10 min" }`, of the trace's own time.
+fn window(node: &Node, problems: &mut Problems) -> Option<(f64, f64)> {
+    let mut fields = Fields::open(node, &Keys::all(&["from", "to"]), problems)?;
+    let from = fields.optional("from", |node, problems| quantity::<Seconds>(node, problems, 0.0));
+    let to = fields.optional("to", |node, problems| quantity::<Seconds>(node, problems, 0.0));
+    let (from, to) = (from?.map_or(0.0, Seconds::get), to?.map_or(f64::INFINITY, Seconds::get));
+    if from < to {
+        return Some((from, to));
+    }
+    let found = Diagnostic::error("conflict", format!("`{}` ends before it begins", node.path)).at(&node.place);
+    problems.report(found.hint("from is the smaller"))
+}
+
 fn rate(node: &Node, problems: &mut Problems) -> Option<f64> {
     let rate = number(node, problems, 0.0)?;
     if rate > 0.0 {
@@ -130,25 +225,37 @@ fn shape(node: &Node, problems: &mut Problems) -> Option<f64> {
     problems.report(found.hint(format!("from {} to {}: 1 is Poisson, below come bursts", SHAPES.0, SHAPES.1)))
 }
 
-/// A length in tokens: a number, `{ fixed = … }` or `{ mean = …, sd = … }`.
-pub(super) fn length(node: &Node, problems: &mut Problems) -> Option<Length> {
+/// A length in tokens: a number, `{ fixed = … }`, `{ mean = …, sd = … }` or `{ trace = "file" }`, whose lengths are drawn.
+pub(super) fn length(
+    node: &Node,
+    problems: &mut Problems,
+    loader: &mut Loader<'_>,
+    of: fn(&Seen) -> u32,
+) -> Option<Length> {
     let tokens = |node: &Node, problems: &mut Problems| {
         integer(node, problems, 0, u64::from(Length::LONGEST)).map(|tokens| Length::Fixed(tokens as u32))
     };
     if matches!(node.value, Value::Integer(_) | Value::Float(_)) {
         return tokens(node, problems);
     }
-    let mut fields = Fields::open(node, &Keys { known: &["fixed", "mean", "sd"], later: &["trace"] }, problems)?;
-    if fields.has("fixed") {
-        let fixed = fields.required("fixed", tokens);
-        for key in ["mean", "sd"] {
+    let mut fields = Fields::open(node, &Keys::all(&["fixed", "mean", "sd", "trace"]), problems)?;
+    if let Some(alone) = ["fixed", "trace"].into_iter().find(|key| fields.has(key)) {
+        let read = match alone {
+            "fixed" => fields.required("fixed", tokens),
+            _ => fields.required("trace", |node, problems| {
+                let served = trace(node, problems, loader)?;
+                Some(Length::Seen(Arc::new(served.requests.iter().map(of).collect())))
+            }),
+        };
+        for key in ["fixed", "trace", "mean", "sd"].into_iter().filter(|key| *key != alone) {
             if let Some(idle) = node.get(key) {
-                let message = format!("`{}` plays no part beside `fixed`", idle.path);
+                let message = format!("`{}` plays no part beside `{alone}`", idle.path);
                 let found = Diagnostic::error("conflict", message).at(&idle.place);
-                return problems.report(found.hint("a length is fixed, or has a mean and a standard deviation"));
+                return problems
+                    .report(found.hint("a length is fixed, of a trace, or has a mean and a standard deviation"));
             }
         }
-        return fixed;
+        return read;
     }
     let mean = fields.required("mean", |node, problems| {
         let mean = number(node, problems, 1.0)?;

@@ -47,8 +47,8 @@ fn workload(entry: &Entry, problems: &mut Problems, loader: &mut Loader<'_>) -> 
     }
     let mut fields = Fields::open(&entry.node, &KEYS, problems)?;
     let share = fields.required("share", probability);
-    let prompt = fields.optional("prompt", length);
-    let output = fields.optional("output", length);
+    let prompt = fields.optional("prompt", |node, problems| length(node, problems, loader, |seen| seen.prompt));
+    let output = fields.optional("output", |node, problems| length(node, problems, loader, |seen| seen.output));
     let prefix_hit = fields.optional("prefix_hit", probability);
     let own = fields.optional("acceptance", |node, problems| acceptance(node, problems, loader, Context::OneOfMany));
     let output = output?;

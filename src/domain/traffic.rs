@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::domain::served::Served;
 use crate::units::{Probability, Seconds};
 use crate::words::Fullness;
 
@@ -41,6 +42,8 @@ pub enum Arrivals {
         /// Mean time of thought, of an exponential law; 0: none.
         think: Seconds,
     },
+    /// As they were seen, prompts and outputs with them; a rate stretches or squeezes their gaps.
+    Seen(Arc<Served>),
 }
 
 /// A kind of requests.

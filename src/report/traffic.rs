@@ -5,6 +5,7 @@ pub mod capacity;
 use serde_json::{Value, json};
 
 use crate::acceptance::estimate::Estimate;
+use crate::domain::served::{Seen, Served};
 use crate::domain::traffic::{Arrivals, Length, Traffic};
 use crate::report::csv;
 use crate::report::json::object;
@@ -154,6 +155,7 @@ const fn arriving(arrivals: &Arrivals) -> &'static str {
         Arrivals::Gamma { .. } => "gamma",
         Arrivals::Constant => "constant",
         Arrivals::Closed { .. } => "closed",
+        Arrivals::Seen(_) => "trace",
     }
 }
 
@@ -276,11 +278,12 @@ fn notes(all: &[Shown<'_>]) -> Vec<String> {
 
 /// The requests, in words.
 fn asked(traffic: &Traffic) -> String {
-    let how = match traffic.arrivals {
+    let how = match &traffic.arrivals {
+        Arrivals::Seen(served) => return seen(served, traffic),
         Arrivals::Poisson => "Poisson arrivals".to_owned(),
-        Arrivals::Gamma { burstiness } => format!("gamma arrivals of shape {}", brief(burstiness)),
+        Arrivals::Gamma { burstiness } => format!("gamma arrivals of shape {}", brief(*burstiness)),
         Arrivals::Constant => "arrivals at equal intervals".to_owned(),
-        Arrivals::Closed { think } if think == Seconds::ZERO => "clients in a closed loop".to_owned(),
+        Arrivals::Closed { think } if *think == Seconds::ZERO => "clients in a closed loop".to_owned(),
         Arrivals::Closed { think } => format!("clients in a closed loop, who think for {think}"),
     };
     let of = |length: &Length| match length {
@@ -298,6 +301,24 @@ fn asked(traffic: &Traffic) -> String {
         .collect();
     let warmup = (traffic.requests as f64 * traffic.warmup.get()) as u64;
     format!("{how}; {}; {} requests, the first {warmup} not measured", kinds.join("; "), traffic.requests)
+}
+
+/// A trace, in words.
+fn seen(served: &Served, traffic: &Traffic) -> String {
+    let count = served.requests.len() as f64;
+    let mean = |of: fn(&Seen) -> u32| served.requests.iter().map(|seen| f64::from(of(seen))).sum::<f64>() / count;
+    let rate = served.rate().map_or_else(String::new, |rate| format!(" at {} requests/s", brief(rate)));
+    let notes: Vec<String> = served.notes.iter().map(|note| format!("; {note}")).collect();
+    format!(
+        "{}: {} requests{rate}, prompts of {} tokens and outputs of {} in the mean; {} of them, the first {} not measured{}",
+        served.name,
+        served.requests.len(),
+        brief(mean(|seen| seen.prompt)),
+        brief(mean(|seen| seen.output)),
+        traffic.requests,
+        (traffic.requests as f64 * traffic.warmup.get()) as u64,
+        notes.concat()
+    )
 }
 
 fn seconds(of: Option<Estimate>) -> String {

@@ -126,7 +126,8 @@ impl std::str::FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, ConditionError> {
         let (name, relation, value) = split(text).ok_or_else(|| ConditionError::NoRelation(text.to_owned()))?;
-        if name.is_empty() {
+        // `<>` and `=>` are no relations, though they begin as one.
+        if name.is_empty() || value.starts_with(['<', '>', '=', '!']) {
             return Err(ConditionError::NoRelation(text.to_owned()));
         }
         let column = COLUMNS
@@ -253,6 +254,8 @@ mod tests {
             ("target>=a", "= and !="),
             ("!k", "is no condition"),
             ("=3", "is no condition"),
+            ("batch<>1", "is no condition"),
+            ("speedup=>1.2", "is no condition"),
         ] {
             let told = text.parse::<Condition>().unwrap_err().to_string();
             assert!(told.contains(part), "{text}: {told}");

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::domain::served::{Seen, Served};
 use crate::domain::traffic::{Arrivals, Kind, Length, Traffic};
 use crate::rng::{GammaLaw, Generator, cell_seed};
 
@@ -34,13 +35,27 @@ pub struct Source<'t> {
     traffic: &'t Traffic,
     seed: u64,
     number: u64,
-    comes: Comes,
+    comes: Comes<'t>,
 }
 
 #[derive(Clone, Debug)]
-enum Comes {
-    Open { next: f64, mean: f64, gap: Gap, generator: Generator },
-    Closed { think: f64, awake: BinaryHeap<Reverse<Moment>> },
+enum Comes<'t> {
+    Open {
+        next: f64,
+        mean: f64,
+        gap: Gap,
+        generator: Generator,
+    },
+    Closed {
+        think: f64,
+        awake: BinaryHeap<Reverse<Moment>>,
+    },
+    /// Every `stride`-th of those that were seen, at `stretch` seconds for each of theirs.
+    Seen {
+        served: &'t Served,
+        stride: usize,
+        stretch: f64,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,12 +92,18 @@ impl<'t> Source<'t> {
             let mean = 1.0 / load;
             Comes::Open { next: gap.draw(generator) * mean, mean, gap, generator: generator.clone() }
         };
-        let comes = match traffic.arrivals {
+        let comes = match &traffic.arrivals {
             Arrivals::Poisson => open(Gap::Exponential, &mut generator),
             Arrivals::Constant => open(Gap::Even, &mut generator),
             // A shape that was checked has a law.
             Arrivals::Gamma { burstiness } => {
-                open(GammaLaw::of_mean_one(burstiness).map_or(Gap::Exponential, Gap::Gamma), &mut generator)
+                open(GammaLaw::of_mean_one(*burstiness).map_or(Gap::Exponential, Gap::Gamma), &mut generator)
+            }
+            Arrivals::Seen(served) => {
+                let stride = traffic.replicas.max(1) as usize;
+                // Of requests that all came at once there is no rate to change.
+                let stretch = served.rate().map_or(1.0, |own| own / (load * stride as f64));
+                Comes::Seen { served, stride, stretch }
             }
             Arrivals::Closed { think } => {
                 let think = think.get();
@@ -99,6 +120,22 @@ impl<'t> Source<'t> {
         match &self.comes {
             Comes::Open { next, .. } => Some(*next),
             Comes::Closed { awake, .. } => awake.peek().map(|Reverse(moment)| moment.0),
+            Comes::Seen { .. } => Some(self.seen()?.at * self.stretch()),
+        }
+    }
+
+    /// The next one of those that were seen.
+    fn seen(&self) -> Option<&'t Seen> {
+        match &self.comes {
+            Comes::Seen { served, stride, .. } => served.requests.get(self.number as usize * stride),
+            _ => None,
+        }
+    }
+
+    const fn stretch(&self) -> f64 {
+        match &self.comes {
+            Comes::Seen { stretch, .. } => *stretch,
+            _ => 1.0,
         }
     }
 
@@ -108,11 +145,16 @@ impl<'t> Source<'t> {
         match &mut self.comes {
             Comes::Open { next, mean, gap, generator } => *next += gap.draw(generator) * *mean,
             Comes::Closed { awake, .. } => drop(awake.pop()),
+            Comes::Seen { .. } => {}
         }
+        let seen = self.seen().copied();
         let number = self.number;
         self.number += 1;
         let mut generator = Generator::of_item(self.seed, number);
         let kind = kind(&self.traffic.kinds, &mut generator);
+        if let Some(Seen { prompt, hit, output, .. }) = seen {
+            return Some(Request { number, at, kind, prompt, hit, output, generator });
+        }
         let of = &self.traffic.kinds[kind];
         let (prompt, output) = (drawn(&of.prompt, &mut generator), drawn(&of.output, &mut generator));
         let hit = (f64::from(prompt) * of.prefix_hit.get()) as u32;

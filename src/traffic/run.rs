@@ -1,6 +1,6 @@
 //! One run: a service under a load, with a policy.
 
-use crate::domain::traffic::{Policy, Slo, Traffic};
+use crate::domain::traffic::{Arrivals, Policy, Slo, Traffic};
 use crate::traffic::engine::Engine;
 use crate::traffic::measures::{Measures, Unbalanced};
 use crate::traffic::policy::Chooser;
@@ -53,6 +53,14 @@ pub fn run<P: Pace>(service: &Service<P>, asked: &Asked<'_>, stop: impl Fn() -> 
 #[must_use]
 pub fn context(traffic: &Traffic) -> f64 {
     let (mut tokens, mut outputs) = (0.0, 0.0);
+    if let Arrivals::Seen(served) = &traffic.arrivals {
+        for of in &served.requests {
+            let output = f64::from(of.output);
+            tokens += output * (f64::from(of.prompt) + output / 2.0);
+            outputs += output;
+        }
+        return if outputs > 0.0 { tokens / outputs } else { 0.0 };
+    }
     for kind in &traffic.kinds {
         let output = kind.output.mean();
         let weight = kind.share.get() * output.max(f64::MIN_POSITIVE);

@@ -88,7 +88,7 @@ impl Subject<'_> {
     /// The highest rate of one replica that meets what is asked.
     fn capacity(&self, asked: &Asked<'_>, slo: &Slo, stop: &AtomicBool) -> Result<Result<Capacity, Never>, NoRun> {
         let at = |load: f64| self.run(&Asked { load, slo: Some(*slo), ..*asked }, stop);
-        let few = Traffic { requests: FEW, ..asked.traffic.clone() };
+        let few = Traffic { requests: FEW.min(asked.traffic.requests), ..asked.traffic.clone() };
         let alone = self.run(&Asked { load: RARELY, traffic: &few, ..*asked }, stop)?;
         let each = alone.e2e.mean().map_or(1.0, |mean| mean.value);
         capacity(slo, LIGHT / each.max(f64::MIN_POSITIVE), at)

@@ -149,27 +149,40 @@ fn a_sweep_goes_on_where_it_was_stopped_or_killed() {
     }
 }
 
-/// A file that is not what was written, as after a loss of power, is not gone on with.
+/// A file that is not what was written, as after a loss of power, is not gone on with; nor is a state that somebody changed.
 #[cfg(unix)]
 #[test]
 fn what_was_damaged_is_begun_anew() {
+    damaged(|ongoing| {
+        let mut bytes = read(ongoing.join("csv"));
+        bytes[300_000] ^= 1;
+        std::fs::write(ongoing.join("csv"), bytes).unwrap();
+    });
+    damaged(|ongoing| {
+        for name in ["state.json", "settled.json"].iter().filter(|name| ongoing.join(name).exists()) {
+            let mut state: serde_json::Value = serde_json::from_slice(&read(ongoing.join(name))).unwrap();
+            state["steps"] = (state["steps"].as_u64().unwrap() + 1).into();
+            std::fs::write(ongoing.join(name), state.to_string()).unwrap();
+        }
+    });
+}
+
+fn damaged(damage: impl Fn(&Path)) {
     let axes = ["--set", "sweep.k={from=1,to=12,step=1}", "--write", "csv"];
     let (whole, out, elsewhere) = (folder(), folder(), folder());
     sweep(whole.path(), &axes);
     let flags = [&["sweep", "--resume", "--out", out.path().to_str().unwrap()], AXES.as_slice(), &axes].concat();
     let mut child = command(elsewhere.path(), &flags).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let growing = || {
-        let folders = out.path().read_dir().unwrap().flatten().map(|entry| entry.path().join("csv"));
-        folders.into_iter().find(|path| path.metadata().is_ok_and(|file| file.len() > 600_000))
+        let folders = out.path().read_dir().unwrap().flatten().map(|entry| entry.path());
+        folders.into_iter().find(|path| path.join("csv").metadata().is_ok_and(|file| file.len() > 600_000))
     };
     while growing().is_none() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
     signalled(child.id(), "-INT");
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    let mut bytes = read(growing().unwrap());
-    bytes[300_000] ^= 1;
-    std::fs::write(growing().unwrap(), bytes).unwrap();
+    damage(&growing().unwrap());
     let told = run_well(elsewhere.path(), &flags).stderr;
     assert!(told.contains("what an earlier run left is damaged"), "{told}");
     let table = "founding-study.sweep.csv";

@@ -16,6 +16,8 @@ const STATE: &str = "state.json";
 /// How far it had come when the files were last on the disk: what outlives a loss of power.
 const SETTLED: &str = "settled.json";
 const LOCK: &str = "lock";
+/// The key of the state's own CRC-32: of its text without that key.
+const SUM: &str = "crc32";
 
 /// A folder beside the results, named by what is being done, with files that grow and how far they are complete.
 #[derive(Debug)]
@@ -46,6 +48,10 @@ pub struct Written {
     pub bytes: u64,
     /// CRC-32 of these bytes.
     pub crc: u32,
+}
+
+fn crc(state: &Value) -> u32 {
+    crc32fast::hash(state.to_string().as_bytes())
 }
 
 impl Ongoing {
@@ -89,7 +95,11 @@ impl Ongoing {
 
     fn read(&self, name: &str) -> Option<Reached> {
         let text = std::fs::read(self.folder.join(name)).ok()?;
-        let state: Value = serde_json::from_slice(&text).ok()?;
+        let mut state: Value = serde_json::from_slice(&text).ok()?;
+        let sum = state.as_object_mut()?.remove(SUM)?;
+        if sum != crc(&state) {
+            return None;
+        }
         let count = |of: &Value, name: &str| of[name].as_u64();
         let file = |of: &Value| {
             let crc = u32::try_from(count(of, "crc32")?).ok()?;
@@ -141,8 +151,9 @@ impl Ongoing {
         let file = |of: &Written| json!({ "ending": of.ending, "bytes": of.bytes, "crc32": of.crc });
         let files: Vec<Value> = reached.files.iter().map(file).collect();
         let [points, rows] = reached.counts;
-        let state =
+        let mut state =
             json!({ "of": self.digest, "steps": reached.steps, "points": points, "rows": rows, "files": files });
+        state[SUM] = crc(&state).into();
         for name in [STATE, SETTLED].iter().take(if settled { 2 } else { 1 }) {
             let path = self.folder.join(name);
             let mut file = temporary().tempfile_in(&self.folder).map_err(at(&path))?;

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use crate::domain::traffic::{Arrivals, Kind, Length, Slo, Traffic};
 
 pub(super) fn traffic(traffic: &Traffic) -> Value {
-    let arrivals = match traffic.arrivals {
+    let arrivals = match &traffic.arrivals {
+        Arrivals::Seen(served) => {
+            json!({ "kind": "trace", "requests": served.requests.len(), "rate": served.rate(), "notes": served.notes })
+        }
         Arrivals::Poisson => json!({ "kind": "poisson" }),
         Arrivals::Gamma { burstiness } => json!({ "kind": "gamma", "burstiness": burstiness }),
         Arrivals::Constant => json!({ "kind": "constant" }),
