@@ -43,6 +43,7 @@ mod program;
 mod published_acceptance;
 mod published_reports;
 mod readme;
+mod requests;
 mod simulate;
 mod traffic;
 mod traffic_runs;
