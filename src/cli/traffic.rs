@@ -23,6 +23,7 @@ use crate::report::traffic::capacity::{self, ShownCapacity};
 use crate::report::traffic::{self, Shown};
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
+use crate::sweep::row::Labels;
 use crate::traffic::run::NoRun;
 use crate::traffic::study::{Case, Held, Subject, capacities, study};
 use crate::units::Bytes;
@@ -73,12 +74,18 @@ const fn is_open(traffic: &Traffic) -> bool {
     !matches!(traffic.arrivals, Arrivals::Closed { .. })
 }
 
+/// Whether two deployments are the same but for their drafters.
+fn is_alike(one: &Labels<'_>, other: &Labels<'_>) -> bool {
+    Labels { drafter: None, ..*one } == Labels { drafter: None, ..*other }
+}
+
 fn shown<'a>(grid: &'a Grid<'_>, traffic: &'a Traffic, all: &'a [Case], case: &'a Case) -> Shown<'a> {
+    let labels = grid.blocks[case.subject].labels;
     let is_off = |other: &&Case| {
-        let same = other.subject == case.subject && other.load.to_bits() == case.load.to_bits();
-        same && traffic.policies[other.policy] == Policy::Off
+        let alike = is_alike(&grid.blocks[other.subject].labels, &labels);
+        alike && other.load.to_bits() == case.load.to_bits() && traffic.policies[other.policy] == Policy::Off
     };
-    Shown { labels: grid.blocks[case.subject].labels, traffic, case, off: all.iter().find(is_off) }
+    Shown { labels, traffic, case, off: all.iter().find(is_off) }
 }
 
 fn capacity_of<'a>(
@@ -120,12 +127,13 @@ fn subjects<'g>(grid: &'g Grid<'_>, lengths: &'g [Vec<u64>], traffic: &Traffic) 
             "every policy drafts, and there is no drafter: add one, or the policy \"off\"".to_owned(),
         ));
     }
-    let subject = |(block, lengths): (&'g Block<'_>, &'g Vec<u64>)| Subject {
+    let subject = |(at, (block, lengths)): (usize, (&'g Block<'_>, &'g Vec<u64>))| Subject {
         setup: &block.setup,
         drafter: block.drafter,
         lengths,
+        plain: !grid.blocks[..at].iter().any(|before| is_alike(&before.labels, &block.labels)),
     };
-    Ok(grid.blocks.iter().zip(lengths).map(subject).collect())
+    Ok(grid.blocks.iter().zip(lengths).enumerate().map(subject).collect())
 }
 
 fn run(

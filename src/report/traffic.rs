@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::acceptance::estimate::Estimate;
 use crate::domain::served::{Seen, Served};
-use crate::domain::traffic::{Arrivals, Length, Traffic};
+use crate::domain::traffic::{Arrivals, Length, Policy, Traffic};
 use crate::report::csv;
 use crate::report::json::object;
 use crate::report::number::{brief, times};
@@ -82,6 +82,11 @@ pub const COLUMNS: [&str; 47] = [
 ];
 
 impl Shown<'_> {
+    /// The drafter that is loaded.
+    fn drafter(&self) -> Option<&str> {
+        self.labels.drafter.filter(|_| self.traffic.policies[self.case.policy] != Policy::Off)
+    }
+
     /// Mean latency without speculation over that with it, under the same requests.
     fn latency_ratio(&self) -> Option<f64> {
         Some(self.off?.measures.e2e.mean()?.value / self.case.measures.e2e.mean()?.value)
@@ -100,7 +105,7 @@ impl Shown<'_> {
         let mut cells = vec![
             Cell::Text(labels.hardware),
             Cell::Text(labels.target),
-            labels.drafter.map_or(Cell::Empty, Cell::Text),
+            self.drafter().map_or(Cell::Empty, Cell::Text),
             Cell::Text(labels.engine),
             Cell::Integer(labels.tensor_parallel),
             Cell::Integer(self.traffic.replicas),

@@ -22,6 +22,8 @@ pub struct Subject<'s> {
     pub drafter: Option<&'s Drafter>,
     /// Draft lengths that may be chosen.
     pub lengths: &'s [u64],
+    /// Whether plain decoding is run here; not where another subject is the same but for its drafter.
+    pub plain: bool,
 }
 
 /// One run.
@@ -47,7 +49,7 @@ impl Subject<'_> {
 
     /// Whether a policy can do anything here.
     fn can(&self, policy: &Policy) -> bool {
-        self.drafter.is_some() || *policy == Policy::Off
+        if *policy == Policy::Off { self.plain } else { self.drafter.is_some() }
     }
 
     /// The draft lengths of a policy; none: it needs no drafter.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::domain::price::HourlyPrice;
-use crate::domain::traffic::{Slo, Traffic};
+use crate::domain::traffic::{Policy, Slo, Traffic};
 use crate::report::csv;
 use crate::report::json::object;
 use crate::report::number::brief;
@@ -81,6 +81,10 @@ impl ShownCapacity<'_> {
         self.traffic.loads.iter().copied().fold(0.0, f64::max)
     }
 
+    fn is_plain(&self) -> bool {
+        self.traffic.policies[self.held.policy] == Policy::Off
+    }
+
     fn policy(&self) -> String {
         self.traffic.policies[self.held.policy].to_string()
     }
@@ -100,7 +104,7 @@ impl ShownCapacity<'_> {
         let cells = [
             Cell::Text(labels.hardware),
             Cell::Text(labels.target),
-            labels.drafter.map_or(Cell::Empty, Cell::Text),
+            labels.drafter.filter(|_| !self.is_plain()).map_or(Cell::Empty, Cell::Text),
             Cell::Text(labels.engine),
             Cell::Integer(labels.tensor_parallel),
             Cell::Text(&policy),
