@@ -45,6 +45,12 @@ pub(super) fn traffic(args: &TrafficArgs) -> Result<(), Error> {
     let results = forms.open(&args.output.out, &loaded.scenario.name, "traffic", args.common.quiet)?;
     let (slo, seed) = (loaded.scenario.slo, loaded.scenario.seed);
     let cases = run(args, &subjects, (traffic, slo), seed, &stop)?;
+    if cases.iter().all(|case| case.measures.refused == case.measures.requests()) {
+        return Err(Error::CannotRun(
+            "every request is longer than the KV cache, or than max_model_len: take shorter prompts or outputs, more devices, or fewer bits"
+                .to_owned(),
+        ));
+    }
     let held = match &slo {
         Some(slo) if is_open(traffic) => search(args, &subjects, (traffic, slo), seed, &stop)?,
         _ => Vec::new(),

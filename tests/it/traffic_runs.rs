@@ -73,6 +73,8 @@ fn mistakes_are_told_with_a_way_out() {
     assert!(none.code == 3 && none.stderr.contains("--set traffic.rate=4.0"), "{}", none.stderr);
     let full = ran(&["--set", "traffic.rate=4", "--set", "target=llama-3.1-70b", "--set", "drafters={}"]);
     assert!(full.code == 4 && full.stderr.contains("leave no memory"), "{}", full.stderr);
+    let long = ran(&["--set", "traffic={rate=4,prompt=16000000,policies=[\"off\",\"k=3\"]}"]);
+    assert!(long.code == 4 && long.stderr.contains("longer than the KV cache"), "{}", long.stderr);
     let idle = ran(&["--set", "traffic={rate=4,policies=[\"greedy\"]}", "--set", "drafters={}"]);
     assert!(idle.code == 4 && idle.stderr.contains("there is no drafter"), "{}", idle.stderr);
 }
