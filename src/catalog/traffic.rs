@@ -194,7 +194,7 @@ fn trace(node: &Node, problems: &mut Problems, loader: &mut Loader<'_>) -> Optio
     )
 }
 
-/// `{ from = "0 s", to = "10 min" }`, of the trace's own time.
+/// `{ from = "0 s", to = "600 s" }`, of the trace's own time.
 fn window(node: &Node, problems: &mut Problems) -> Option<(f64, f64)> {
     let mut fields = Fields::open(node, &Keys::all(&["from", "to"]), problems)?;
     let from = fields.optional("from", |node, problems| quantity::<Seconds>(node, problems, 0.0));
