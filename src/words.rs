@@ -67,7 +67,7 @@ pub use launch::{CaptureUnit, Server};
 pub use measured::{Class, MeasuredDrafter, Policy};
 pub use observed::{Printout, Reading, Trap};
 pub use output::{Apart, ColorChoice, Emit, FileForm, Format, ScheduleForm, Side};
-pub use served::{Arriving, Fullness};
+pub use served::{Arriving, Fullness, Limit};
 
 words!(
     /// How a pass is priced.

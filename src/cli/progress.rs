@@ -1,6 +1,8 @@
 //! A bar on standard error for work that takes a while.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -101,6 +103,44 @@ fn line(done: u64, before: u64, all: u64, elapsed: Duration) -> String {
         HumanCount(rate as u64),
         HumanDuration(left)
     )
+}
+
+/// Runs of any length, on any thread: a bar on a terminal, a line now and then in a log.
+pub(super) struct Runs {
+    bar: ProgressBar,
+    what: &'static str,
+    is_told: bool,
+    /// Seconds after which it was told last.
+    told: AtomicU64,
+}
+
+impl Runs {
+    /// Of so many, about.
+    pub(super) fn new(what: &'static str, all: u64, quiet: bool) -> Self {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
+        let bar = ProgressBar::with_draw_target(Some(all), target).with_message(what);
+        let bar = match ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} {msg}, {elapsed}") {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        };
+        Self { bar, what, is_told: !quiet && !stderr().is_terminal(), told: AtomicU64::new(0) }
+    }
+
+    /// One more is done.
+    pub(super) fn ran(&self) {
+        self.bar.inc(1);
+        let (now, every) = (self.bar.elapsed().as_secs(), TOLD_EVERY.as_secs());
+        let due = |told: u64| (now >= told + every).then_some(now);
+        if self.is_told && self.told.fetch_update(Relaxed, Relaxed, due).is_ok() {
+            let (done, all) = (self.bar.position(), self.bar.length().unwrap_or(0));
+            terminal::note(&format!("{done} of {all} {}", self.what));
+        }
+    }
+
+    /// Takes the bar off the terminal.
+    pub(super) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 #[cfg(test)]

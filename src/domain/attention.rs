@@ -91,6 +91,15 @@ impl Attention {
         }
     }
 
+    /// The most tokens that a new one sees: those of its window, or those that are selected.
+    #[must_use]
+    pub fn sees_at_most(&self) -> Option<u64> {
+        match self {
+            Self::Mla(mla) => mla.index().map(|index| index.top_k),
+            other => other.window(),
+        }
+    }
+
     /// Whether every token before is in a cache that grows.
     #[must_use]
     pub const fn sees_all(&self) -> bool {

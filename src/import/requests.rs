@@ -30,6 +30,9 @@ pub enum NotServed {
         /// Why.
         reason: String,
     },
+    /// Lists that do not go together.
+    #[error("{0}")]
+    Lists(String),
     /// No known columns or keys.
     #[error(
         "it has no columns or keys of a known trace: ContextTokens and GeneratedTokens (Azure), Request tokens and Response \

@@ -361,6 +361,13 @@ impl<'a> Setup<'a> {
         demand.bytes_per_sequence(context, drafted)
     }
 
+    /// The KV cache of a drafter on devices of its own, and what a sequence takes of it.
+    #[must_use]
+    pub fn own_cache(&self, context: u64, drafted: u64) -> Option<(Bytes, Bytes)> {
+        let of = |demand: &Demand| (demand.kv_budget(self.usable), demand.bytes_per_sequence(context, drafted));
+        self.apart.as_ref().map(of).map(|(budget, each)| (budget * self.pricing.placement.ranks as f64, each))
+    }
+
     /// What a device may hold: utilization x capacity; without a policy no end of it.
     #[must_use]
     pub const fn usable(&self) -> Bytes {

@@ -1,10 +1,10 @@
 //! A step of an engine that serves: a round of the sequences that decode, and prompts that are read beside it.
 
 use crate::cost::draft::DraftPricing;
-use crate::cost::pass::{PassCost, mixed};
+use crate::cost::pass::mixed;
 use crate::cost::pricing::{Pricing, Served};
 use crate::cost::shape::PassShape;
-use crate::domain::model::Model;
+use crate::domain::model::{Model, Shape};
 use crate::plan::round::{plain_step, round};
 use crate::plan::setup::Setup;
 use crate::units::Seconds;
@@ -53,6 +53,36 @@ pub fn step(setup: &Setup<'_>, of: Decoding) -> Step {
     Step { fixed: round.seconds(0.0), token: round.token }
 }
 
+/// Contexts beyond which layers of the target no longer read more, in rising order: windows, and numbers of tokens that are selected.
+#[must_use]
+pub fn edges(setup: &Setup<'_>) -> Vec<u64> {
+    let Shape::Layers(layers) = &setup.target.shape else { return Vec::new() };
+    let mut edges: Vec<u64> = layers.groups().iter().filter_map(|group| group.attention.sees_at_most()).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// What the verification of sequences of several contexts takes beyond one of as many at their mean context: less than nothing where a window
+/// cuts the long ones.
+///
+/// # Formula
+///
+/// ```text
+/// t = t_T(groups) - t_T(B at the mean context)        sequences between the same two edges at their own mean context
+/// ```
+///
+/// Between edges what a sequence reads grows evenly with its context, so that a mean stands for all of them.
+#[must_use]
+pub fn spread(setup: &Setup<'_>, of: Decoding, groups: &[Decoding]) -> Seconds {
+    let verify_width = setup.layout(of.k, of.proposing_share).map_or(1.0, |layout| layout.verify_width);
+    let by = if of.k == 0 { setup.overheads.of_plain() } else { setup.overheads.of_verify() };
+    let target = (setup.target, &setup.pricing, by);
+    let shape = |of: &Decoding| PassShape::verify(of.batch, verify_width, of.context);
+    let parts: Vec<PassShape> = groups.iter().map(shape).collect();
+    priced(setup, target, &parts) - priced(setup, target, &[shape(&of)])
+}
+
 /// What prompts that are read in a step add to it; where nothing decodes, the whole step.
 ///
 /// # Formula
@@ -86,23 +116,20 @@ pub fn reading(setup: &Setup<'_>, of: Decoding, prompts: &[PassShape], drafting:
 }
 
 /// A pass with prompts beside it, less the pass alone.
-fn beside(
-    setup: &Setup<'_>,
-    (model, pricing, by): (&Model, &Pricing, Served),
-    alone: PassShape,
-    prompts: &[PassShape],
-) -> Seconds {
-    let priced = |parts: &[PassShape]| -> PassCost {
-        let cost = mixed(model, pricing, parts);
-        let together = parts.iter().map(|part| pricing.placement.together(*part));
-        let (batch, tokens) =
-            together.fold((0.0, 0.0), |(batch, tokens), part| (batch + part.batch, tokens + part.new_tokens()));
-        let whole = PassShape::verify(batch, tokens / batch, 0.0);
-        setup.captures().applied(cost, whole, model.layers()).served(by)
-    };
+fn beside(setup: &Setup<'_>, of: (&Model, &Pricing, Served), alone: PassShape, prompts: &[PassShape]) -> Seconds {
     if alone.batch <= 0.0 {
-        return priced(prompts).seconds();
+        return priced(setup, of, prompts);
     }
     let parts: Vec<PassShape> = std::iter::once(alone).chain(prompts.iter().copied()).collect();
-    priced(&parts).seconds() - priced(&parts[..1]).seconds()
+    priced(setup, of, &parts) - priced(setup, of, &parts[..1])
+}
+
+/// One pass over parts of several shapes.
+fn priced(setup: &Setup<'_>, (model, pricing, by): (&Model, &Pricing, Served), parts: &[PassShape]) -> Seconds {
+    let cost = mixed(model, pricing, parts);
+    let together = parts.iter().map(|part| pricing.placement.together(*part));
+    let (batch, tokens) =
+        together.fold((0.0, 0.0), |(batch, tokens), part| (batch + part.batch, tokens + part.new_tokens()));
+    let whole = PassShape::verify(batch, tokens / batch, 0.0);
+    setup.captures().applied(cost, whole, model.layers()).served(by).seconds()
 }

@@ -46,6 +46,27 @@ pub fn brief(value: f64) -> String {
     if text.len() > 6 { format!("{value:.4}") } else { text }
 }
 
+/// A measured number in three figures, without an exponent where it needs none.
+///
+/// # Examples
+///
+/// ```
+/// use specplan::report::number::figures;
+/// assert_eq!([11.3388, 0.109_4, 3634.2, 24.0, 1e-5, 0.0].map(figures), ["11.3", "0.109", "3634", "24", "1e-5", "0"]);
+/// ```
+#[must_use]
+pub fn figures(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return shortest(value);
+    }
+    let digits = value.abs().log10().floor();
+    if digits < -3.0 {
+        return shortest(format!("{value:.2e}").parse().unwrap_or(value));
+    }
+    let text = format!("{value:.0$}", (2.0 - digits).max(0.0) as usize);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// A count in few characters, for axes.
 ///
 /// # Examples

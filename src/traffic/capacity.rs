@@ -4,9 +4,10 @@ use crate::acceptance::estimate::Estimate;
 use crate::domain::traffic::Slo;
 use crate::traffic::measures::Measures;
 use crate::traffic::run::NoRun;
+use crate::words::Limit;
 
 /// Whether a run meets what is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meets {
     /// All of it, with its interval.
     Surely,
@@ -18,18 +19,31 @@ pub enum Meets {
     No,
 }
 
-/// Whether the percentile that is asked of each measure is within its limit. A run that is overloaded, or refuses more than may be
-/// missed, does not meet anything.
+/// Whether the percentile that is asked of each measure is within its limit, and the one that is furthest from it. A run that is overloaded,
+/// or refuses more than may be missed, does not meet anything.
 #[must_use]
-pub fn meets(measures: &Measures, slo: &Slo) -> Meets {
+pub fn meets(measures: &Measures, slo: &Slo) -> (Meets, Limit) {
     let share = slo.percentile.get();
     let most_refused = (1.0 - share) * measures.requests() as f64;
-    if measures.is_overloaded() || measures.refused as f64 > most_refused {
-        return Meets::No;
+    if measures.refused as f64 > most_refused {
+        return (Meets::No, Limit::Refused);
     }
-    let times = [(slo.ttft, &measures.ttft), (slo.tpot, &measures.tpot), (slo.e2e, &measures.e2e)];
-    let judged = times.into_iter().filter_map(|(limit, times)| Some(judge(times.at(share)?, limit?.get())));
-    judged.max_by_key(|meets| *meets as u8).unwrap_or(Meets::Surely)
+    let times = [
+        (Limit::Ttft, slo.ttft, &measures.ttft),
+        (Limit::Tpot, slo.tpot, &measures.tpot),
+        (Limit::E2e, slo.e2e, &measures.e2e),
+    ];
+    let judged = times.into_iter().filter_map(|(of, limit, times)| {
+        let (at, limit) = (times.at(share)?, limit?.get());
+        Some((judge(at, limit), at.value / limit, of))
+    });
+    let worst = judged.max_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    match worst {
+        Some((Meets::Surely | Meets::Likely, ..)) | None if measures.is_overloaded() => (Meets::No, Limit::PilingUp),
+        // Of requests without a token of output nothing can be missed.
+        None => (Meets::Surely, Limit::Ttft),
+        Some((meets, _, of)) => (meets, of),
+    }
 }
 
 fn judge(of: Estimate, limit: f64) -> Meets {
@@ -52,6 +66,8 @@ pub struct Capacity {
     pub high: f64,
     /// The run at `rate`.
     pub at: Measures,
+    /// What is not met just above it; none if no rate was found that is too high.
+    pub limit: Option<Limit>,
 }
 
 /// What is asked cannot be met at any load.
@@ -59,18 +75,25 @@ pub struct Capacity {
 pub struct Never {
     /// A run at next to no load.
     pub alone: Measures,
+    /// What is not met.
+    pub limit: Limit,
 }
 
-/// Halvings of the range between a rate that is met and one that is not: to 1/50 of it.
-const HALVINGS: u32 = 6;
-/// Steps by which the end of the interval is looked for, each by a quarter.
-const STEPS_BEYOND: u32 = 4;
-const BEYOND: f64 = 1.25;
+/// Requests of a run that looks for the range, where more are measured in it.
+const COARSE: u64 = 2000;
 /// Doublings from next to no load.
 const DOUBLINGS: u32 = 40;
+/// Halvings of what they leave with few requests, and as many again with all.
+const HALVINGS: u32 = 3;
+/// By how much a range that few requests gave is moved until all of them agree.
+const MOVED: f64 = 1.1;
+/// How far from the highest rate the ends of its interval are looked for.
+const AWAY: [f64; 5] = [0.03, 0.06, 0.12, 0.24, 0.48];
 
-/// Searches the highest rate: doubles from `light`, next to no load, until a rate is not met, and halves the range below it. All runs meet
-/// the same requests, so that times grow with the rate but for chance: no crossing is skipped that their intervals do not cover.
+/// Searches the highest rate: doubles from `light`, next to no load, until a rate is not met, and halves the range below it; then looks on
+/// both sides for rates that surely are met and surely are not. All runs meet the same requests, so that times grow with the rate but for
+/// chance: no crossing is skipped that their intervals do not cover. `run` takes a rate and how many requests it is to measure, of
+/// `requests` at most.
 ///
 /// # Errors
 ///
@@ -78,59 +101,117 @@ const DOUBLINGS: u32 = 40;
 pub fn capacity(
     slo: &Slo,
     light: f64,
-    mut run: impl FnMut(f64) -> Result<Measures, NoRun>,
+    requests: u64,
+    run: impl FnMut(f64, u64) -> Result<Measures, NoRun>,
 ) -> Result<Result<Capacity, Never>, NoRun> {
-    let mut found = Found { low: 0.0, high: f64::INFINITY };
-    let first = run(light)?;
-    if !found.note(light, meets(&first, slo)) {
-        return Ok(Err(Never { alone: first }));
+    let mut search = Search { slo, run, low: 0.0, high: f64::INFINITY, best: None, above: None };
+    let few = requests.min(COARSE);
+    if !search.tries(light, few)? {
+        return search.never(light, few);
     }
-    let (mut best, mut above) = ((light, first), None);
+    let mut range = (light, f64::INFINITY);
     for doubled in 1..=DOUBLINGS {
         let rate = light * f64::from(doubled).exp2();
-        let measures = run(rate)?;
-        if !found.note(rate, meets(&measures, slo)) {
-            above = Some(rate);
+        if !search.tries(rate, few)? {
+            range.1 = rate;
             break;
         }
-        best = (rate, measures);
+        range.0 = rate;
     }
     // A service that no rate overloads has no limit; memory and steps make one of every service that is priced.
-    for _ in 0..HALVINGS {
-        let Some(over) = above else { break };
-        let rate = (best.0 + over) / 2.0;
-        let measures = run(rate)?;
-        if found.note(rate, meets(&measures, slo)) {
-            best = (rate, measures);
-        } else {
-            above = Some(rate);
+    if range.1.is_finite() {
+        range = search.halves(range, few)?;
+        if few < requests {
+            (search.low, search.high, search.best, search.above) = (0.0, f64::INFINITY, None, None);
+            range = search.agrees(range, light, requests)?;
         }
+        search.halves(range, requests)?;
     }
-    // Beyond a rate that is hardly met, one that is surely not ends the interval.
-    for _ in 0..STEPS_BEYOND {
-        let Some(over) = above.filter(|_| found.high.is_infinite()) else { break };
-        let rate = over * BEYOND;
-        found.note(rate, meets(&run(rate)?, slo));
-        above = Some(rate);
-    }
-    let (rate, at) = best;
-    Ok(Ok(Capacity { rate, low: found.low.min(rate), high: found.high, at }))
+    search.ends(requests)?;
+    let Some((rate, at)) = search.best.take() else { return search.never(light, requests) };
+    let limit = search.above.map(|(_, limit)| limit);
+    Ok(Ok(Capacity { rate, low: search.low.min(rate), high: search.high, at, limit }))
 }
 
-/// Rates that are surely met, and surely not.
-struct Found {
+/// A search at work.
+struct Search<'s, R> {
+    slo: &'s Slo,
+    run: R,
+    /// The highest rate that is surely met, and the lowest that is surely not.
     low: f64,
     high: f64,
+    /// The highest that is met, and the lowest that is not.
+    best: Option<(f64, Measures)>,
+    above: Option<(f64, Limit)>,
 }
 
-impl Found {
-    /// Whether the estimates meet what is asked.
-    fn note(&mut self, rate: f64, meets: Meets) -> bool {
+impl<R: FnMut(f64, u64) -> Result<Measures, NoRun>> Search<'_, R> {
+    /// Whether the estimates at a rate meet what is asked.
+    fn tries(&mut self, rate: f64, requests: u64) -> Result<bool, NoRun> {
+        let measures = (self.run)(rate, requests)?;
+        let (meets, limit) = meets(&measures, self.slo);
         match meets {
             Meets::Surely => self.low = self.low.max(rate),
             Meets::No => self.high = self.high.min(rate),
             Meets::Likely | Meets::Hardly => {}
         }
-        matches!(meets, Meets::Surely | Meets::Likely)
+        let is_met = meets <= Meets::Likely;
+        if is_met && self.best.as_ref().is_none_or(|(best, _)| *best < rate) {
+            self.best = Some((rate, measures));
+        } else if !is_met && self.above.is_none_or(|(above, _)| above > rate) {
+            self.above = Some((rate, limit));
+        }
+        Ok(is_met)
+    }
+
+    /// Halves a range between a rate that is met and one that is not.
+    fn halves(&mut self, (mut low, mut high): (f64, f64), requests: u64) -> Result<(f64, f64), NoRun> {
+        for _ in 0..HALVINGS {
+            let rate = (low + high) / 2.0;
+            *(if self.tries(rate, requests)? { &mut low } else { &mut high }) = rate;
+        }
+        Ok((low, high))
+    }
+
+    /// Moves a range until its lower end is met, unless nothing is, and its upper one is not.
+    fn agrees(&mut self, (mut low, mut high): (f64, f64), light: f64, requests: u64) -> Result<(f64, f64), NoRun> {
+        while !self.tries(low, requests)? {
+            if low <= light {
+                return Ok((low, low));
+            }
+            (low, high) = ((low / MOVED).max(light), low);
+        }
+        for _ in 0..DOUBLINGS {
+            if self.above.is_some_and(|(above, _)| above <= high) || !self.tries(high, requests)? {
+                break;
+            }
+            (low, high) = (high, high * MOVED);
+        }
+        Ok((low, high))
+    }
+
+    /// Looks for the ends of the interval around the highest rate that is met.
+    fn ends(&mut self, requests: u64) -> Result<(), NoRun> {
+        let Some((rate, _)) = self.best else { return Ok(()) };
+        for lower in AWAY.map(|away| rate * (1.0 - away)) {
+            if self.low >= lower {
+                break;
+            }
+            self.tries(lower, requests)?;
+        }
+        for higher in AWAY.map(|away| rate * (1.0 + away)) {
+            if self.high <= higher || self.above.is_none() {
+                break;
+            }
+            self.tries(higher, requests)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing is met at next to no load.
+    fn never(&mut self, light: f64, requests: u64) -> Result<Result<Capacity, Never>, NoRun> {
+        let alone = (self.run)(light, requests)?;
+        let limit = meets(&alone, self.slo).1;
+        Ok(Err(Never { alone, limit }))
     }
 }

@@ -10,11 +10,16 @@ use std::collections::VecDeque;
 
 use crate::acceptance::runs::State;
 use crate::cost::shape::PassShape;
+use crate::plan::step::Decoding;
 use crate::rng::Generator;
-use crate::traffic::measures::{Measures, Span};
+use crate::traffic::measures::{Answer, Measures, Span};
 use crate::traffic::policy::{Chooser, View};
 use crate::traffic::requests::{Request, Source};
 use crate::traffic::service::{Pace, Service};
+use crate::units::Seconds;
+
+/// Requests after the last that is measured, in sequences that run at a time.
+const AFTER: u64 = 16;
 
 /// A request that is being served.
 #[derive(Clone, Debug)]
@@ -25,9 +30,14 @@ pub(super) struct Sequence {
     pub(super) prompt: u32,
     pub(super) output: u32,
     pub(super) emitted: u32,
+    /// When it was admitted for the first time.
+    admitted: Option<f64>,
     /// When tokens came out first and last.
-    pub(super) first: f64,
-    pub(super) last: f64,
+    first: Option<f64>,
+    last: f64,
+    preempted: u32,
+    steps: u32,
+    drafted: u64,
     /// Tokens to have in the cache before it decodes, and those it has.
     to_read: u32,
     cached: u32,
@@ -40,12 +50,32 @@ impl Sequence {
     fn left(&self) -> u32 {
         self.to_read - self.cached
     }
+
+    /// What became of it, where it is answered now.
+    pub(super) fn answer(&self, now: f64) -> Answer {
+        Answer {
+            number: self.number,
+            kind: self.kind,
+            arrived: self.arrived,
+            admitted: self.admitted,
+            first: self.first,
+            answered: Some(now),
+            prompt: self.prompt,
+            output: self.output,
+            preempted: self.preempted,
+            steps: self.steps,
+            drafted: self.drafted,
+            good: false,
+        }
+    }
 }
 
 /// A replica at work.
 pub(super) struct Engine<'a, P> {
     service: &'a Service<P>,
     source: Source<'a>,
+    /// Requests that come at all: enough for the last that is measured to meet the same load as the first.
+    comes: u64,
     chooser: Chooser,
     now: f64,
     waiting: VecDeque<Sequence>,
@@ -65,10 +95,13 @@ pub(super) struct Engine<'a, P> {
 
 impl<'a, P: Pace> Engine<'a, P> {
     pub(super) fn new(service: &'a Service<P>, source: Source<'a>, chooser: Chooser, measures: Measures) -> Self {
+        // Those that wait behind as many as are measured, and many times what runs at a time, no longer matter to these.
+        let comes = measures.last() + measures.last().max(AFTER * service.sequences as u64);
         let most = service.rounds.iter().map(|round| round.k as usize + 2).max().unwrap_or(2);
         Self {
             service,
             source,
+            comes,
             chooser,
             now: 0.0,
             waiting: VecDeque::new(),
@@ -89,6 +122,8 @@ impl<'a, P: Pace> Engine<'a, P> {
         loop {
             self.arrive();
             if self.measures.is_complete() {
+                let there = self.waiting.iter().chain(&self.reading).chain(&self.decoding);
+                self.measures.ends(self.now, there.map(|sequence| sequence.arrived));
                 return Some(self.measures);
             }
             if self.waiting.is_empty() && self.reading.is_empty() && self.decoding.is_empty() {
@@ -108,7 +143,7 @@ impl<'a, P: Pace> Engine<'a, P> {
     }
 
     fn arrive(&mut self) {
-        while self.source.next_at().is_some_and(|at| at <= self.now) {
+        while self.source.number() < self.comes && self.source.next_at().is_some_and(|at| at <= self.now) {
             let Some(request) = self.source.take() else { return };
             self.measures.arrived(&request, self.now);
             if self.service.can_hold(request.prompt, request.output) {
@@ -135,8 +170,12 @@ impl<'a, P: Pace> Engine<'a, P> {
             prompt,
             output,
             emitted: 0,
-            first: f64::NAN,
+            admitted: None,
+            first: None,
             last: f64::NAN,
+            preempted: 0,
+            steps: 0,
+            drafted: 0,
             to_read: prompt.max(1),
             cached: hit,
             blocks: 0,
@@ -157,6 +196,7 @@ impl<'a, P: Pace> Engine<'a, P> {
             }
             let Some(mut sequence) = self.waiting.pop_front() else { return };
             sequence.blocks = blocks;
+            sequence.admitted = sequence.admitted.or(Some(self.now));
             self.used += bytes;
             self.due += u64::from(sequence.left());
             self.reading.push_back(sequence);
@@ -180,6 +220,7 @@ impl<'a, P: Pace> Engine<'a, P> {
             self.measures.preempted();
             sequence.to_read = sequence.prompt.max(1) + sequence.emitted;
             (sequence.cached, sequence.blocks) = (0, 0);
+            sequence.preempted += 1;
             self.waiting.push_front(sequence);
         }
     }
@@ -210,7 +251,7 @@ impl<'a, P: Pace> Engine<'a, P> {
         let reading = service.pace.reading(decoding, &prompts);
         let emitted = self.draw(at);
         let mean = if count == 0 { 0.0 } else { emitted as f64 / count as f64 };
-        let seconds = (step.seconds(mean) + reading).get();
+        let seconds = (step.seconds(mean) + self.spread(decoding) + reading).get();
         self.measures.step(&Span {
             seconds,
             decoding: count,
@@ -223,6 +264,29 @@ impl<'a, P: Pace> Engine<'a, P> {
         self.emit(seconds);
         self.begin_decoding();
         self.preempt();
+    }
+
+    /// What the batch takes beyond one of sequences that all have its mean context, where a window or a selection tells them apart.
+    fn spread(&self, of: Decoding) -> Seconds {
+        let edges = &self.service.edges;
+        if edges.is_empty() {
+            return Seconds::ZERO;
+        }
+        let mut groups = vec![(0_usize, 0_u64); edges.len() + 1];
+        for sequence in &self.decoding {
+            let group = &mut groups[edges.partition_point(|edge| *edge < u64::from(sequence.cached))];
+            *group = (group.0 + 1, group.1 + u64::from(sequence.cached));
+        }
+        groups.retain(|(count, _)| *count > 0);
+        if groups.len() < 2 {
+            return Seconds::ZERO;
+        }
+        let share = of.batch / self.decoding.len() as f64;
+        let group = |&(count, tokens): &(usize, u64)| {
+            let (batch, context) = (share * count as f64, tokens as f64 / count as f64);
+            Decoding { batch, context, ..of }
+        };
+        self.service.pace.spread(of, &groups.iter().map(group).collect::<Vec<_>>())
     }
 
     /// Reads chunks of prompts, first admitted first, up to a number of tokens.
@@ -246,6 +310,8 @@ impl<'a, P: Pace> Engine<'a, P> {
         let round = &self.service.rounds[at];
         self.drawn.clear();
         self.drawn.extend(self.decoding.iter_mut().map(|sequence| {
+            sequence.steps += 1;
+            sequence.drafted += round.k;
             let accepted = round.runs_of(sequence.kind).round(&mut sequence.state, &mut sequence.generator) as u32;
             (accepted + 1).min(sequence.output - sequence.emitted)
         }));
@@ -292,7 +358,7 @@ impl<'a, P: Pace> Engine<'a, P> {
             let Some(mut sequence) = self.reading.pop_front() else { return };
             if sequence.output > 0 {
                 if sequence.emitted == 0 {
-                    sequence.first = self.now;
+                    sequence.first = Some(self.now);
                 } else if self.measures.measures(sequence.number) {
                     self.measures.gaps(self.now - sequence.last, 1, 1);
                 }

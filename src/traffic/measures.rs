@@ -1,9 +1,19 @@
 //! What a run comes to: the measures of its requests, and how busy the service was.
 
+mod answers;
+mod balance;
+mod over_time;
+
+pub use answers::{Answer, ByKind};
+pub use balance::Unbalanced;
+pub use over_time::OverTime;
+
+use balance::Balance;
+
 use crate::domain::traffic::Slo;
 use crate::traffic::engine::Sequence;
 use crate::traffic::requests::Request;
-use crate::traffic::tally::{BATCHES, Gaps, Shares, Times};
+use crate::traffic::tally::{BATCHES, FEWEST, Gaps, Shares, Times};
 
 /// One step.
 #[derive(Clone, Copy, Debug)]
@@ -22,15 +32,28 @@ pub(super) struct Span {
     pub(super) emitted: u64,
 }
 
+/// Which requests of a run are measured, and how closely.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    /// The first one.
+    pub from: u64,
+    /// The first one after them.
+    pub to: u64,
+    /// What is asked of them.
+    pub slo: Option<Slo>,
+    /// Kinds of requests.
+    pub kinds: usize,
+    /// Whether each of them is kept.
+    pub each: bool,
+}
+
 /// A run, measured.
 ///
 /// Requests from the `from`-th on, up to the `to`-th, are measured, each to its end; more come after them, so that the last of them meet
 /// the same load as the first. Means over time are of the steps between the arrival of the first of them and of the last.
 #[derive(Clone, Debug)]
 pub struct Measures {
-    from: u64,
-    to: u64,
-    slo: Option<Slo>,
+    scope: Scope,
     /// Time to first token.
     pub ttft: Times,
     /// Time for each further token.
@@ -43,14 +66,23 @@ pub struct Measures {
     pub by_token: Gaps,
     /// Requests that meet everything that is asked.
     pub good: Shares,
+    /// By kind, where there are several.
+    pub kinds: Vec<ByKind>,
+    /// Each request in the order of their numbers, where that is wanted.
+    pub each: Vec<Answer>,
     /// Requests that can never be served.
     pub refused: u64,
     /// Sequences that gave up their cache.
     pub preempted: u64,
     answered: u64,
+    /// Tokens of prompts and outputs of those answered.
+    prompt_tokens: u64,
+    output_tokens: u64,
     /// When the first measured request came.
     opened: Option<f64>,
     closed: bool,
+    /// Of the runs of requests, the one that comes now.
+    coming: usize,
     /// Requests that were there when the first measured one came, and the last.
     present: [u64; 2],
     /// Sums over time between the two.
@@ -58,90 +90,29 @@ pub struct Measures {
     balance: Balance,
 }
 
-/// Sums over the time in which measured requests came.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct OverTime {
-    /// Seconds.
-    pub seconds: f64,
-    /// Of these, those with a step.
-    pub busy: f64,
-    /// Sequences that decode x seconds.
-    pub decoding: f64,
-    /// Requests that wait x seconds.
-    pub waiting: f64,
-    /// Share of the cache in use x seconds.
-    pub cache: f64,
-    /// Tokens that came out.
-    pub tokens: u64,
-    /// Requests answered.
-    pub answered: u64,
-    /// Prompt tokens of these.
-    pub prompt_tokens: u64,
-    /// Steps in which sequences decoded.
-    pub steps: u64,
-    /// Of these, those that drafted.
-    pub speculating: u64,
-    /// Drafts proposed by all sequences, and how many of them came out.
-    pub drafted: u64,
-    /// See above.
-    pub accepted: u64,
-}
-
-/// Two ways to count how long requests were there (Little 1961).
-#[derive(Clone, Copy, Debug, Default)]
-struct Balance {
-    present: u64,
-    /// Requests that are there x seconds.
-    area: f64,
-    /// Seconds that each of those that left was there.
-    sojourns: f64,
-    /// Moments of arrival of those that are still there.
-    arrivals: f64,
-    now: f64,
-    due: u64,
-    emitted: u64,
-}
-
-/// A run whose books do not balance: a fault of the program, not of the input.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum Unbalanced {
-    /// Little's law.
-    #[error("requests were there for {area} s by the clock and {sojourns} s by their own times")]
-    Little {
-        /// Number of requests over time.
-        area: f64,
-        /// Sum of their times.
-        sojourns: f64,
-    },
-    /// Tokens.
-    #[error("{emitted} tokens came out where {due} were asked for")]
-    Tokens {
-        /// Tokens that came out of requests that were answered.
-        emitted: u64,
-        /// Tokens that they asked for.
-        due: u64,
-    },
-}
-
 impl Measures {
-    /// Of a run of `requests`, the first `warmup` of which are left out.
+    /// Of a run that has not begun.
     #[must_use]
-    pub fn new(requests: u64, warmup: u64, slo: Option<Slo>) -> Self {
+    pub fn new(scope: Scope) -> Self {
+        let kinds = if scope.kinds > 1 { scope.kinds } else { 0 };
         Self {
-            from: warmup,
-            to: requests,
-            slo,
+            scope,
             ttft: Times::none(),
             tpot: Times::none(),
             e2e: Times::none(),
             by_chunk: Gaps::none(),
             by_token: Gaps::none(),
             good: Shares::none(),
+            kinds: (0..kinds).map(|_| ByKind::none()).collect(),
+            each: Vec::new(),
             refused: 0,
             preempted: 0,
             answered: 0,
+            prompt_tokens: 0,
+            output_tokens: 0,
             opened: None,
             closed: false,
+            coming: 0,
             present: [0; 2],
             over_time: OverTime::default(),
             balance: Balance::default(),
@@ -151,31 +122,44 @@ impl Measures {
     /// Whether a request is measured.
     #[must_use]
     pub const fn measures(&self, number: u64) -> bool {
-        number >= self.from && number < self.to
+        number >= self.scope.from && number < self.scope.to
     }
 
     pub(super) const fn is_complete(&self) -> bool {
-        self.answered == self.to - self.from
+        self.answered == self.requests()
+    }
+
+    /// The first request that is no longer measured.
+    pub(super) const fn last(&self) -> u64 {
+        self.scope.to
     }
 
     /// Requests that are measured.
     #[must_use]
     pub const fn requests(&self) -> u64 {
-        self.to - self.from
+        self.scope.to - self.scope.from
+    }
+
+    /// Tokens of a prompt, and of an output, in the mean over requests that were answered.
+    #[must_use]
+    pub fn mean_lengths(&self) -> Option<(f64, f64)> {
+        let count = self.answered - self.refused;
+        (count > 0).then(|| (self.prompt_tokens as f64 / count as f64, self.output_tokens as f64 / count as f64))
     }
 
     pub(super) fn arrived(&mut self, request: &Request, now: f64) {
-        if request.number == self.from {
+        if request.number == self.scope.from {
             self.opened = Some(now);
-            self.present[0] = self.balance.present;
+            self.present[0] = self.balance.present();
         }
-        if request.number + 1 == self.to {
+        if self.measures(request.number) {
+            self.coming = self.batch(request.number);
+        }
+        if request.number + 1 == self.scope.to {
             self.closed = true;
-            self.present[1] = self.balance.present;
+            self.present[1] = self.balance.present();
         }
-        self.balance.present += 1;
-        self.balance.area += now - request.at;
-        self.balance.arrivals += request.at;
+        self.balance.arrives(now - request.at);
     }
 
     /// Whether requests pile up: while the measured ones came, a twentieth of them and more than chance would have it stayed behind. Their
@@ -187,30 +171,62 @@ impl Measures {
         behind > (requests / 20.0).max(3.0 * requests.sqrt())
     }
 
+    /// Whether it says little of a service that goes on: the warm-up, or the time in which measured requests came, is shorter than it takes
+    /// to answer one, or there are too few of them to tell chance.
+    #[must_use]
+    pub fn is_too_short(&self) -> bool {
+        let Some(each) = self.e2e.mean() else { return false };
+        let begins_early = self.scope.from > 0 && self.opened.is_some_and(|opened| opened < each.value);
+        begins_early || self.over_time.seconds < each.value || self.requests() < BATCHES as u64 * FEWEST
+    }
+
     fn is_open(&self) -> bool {
         self.opened.is_some() && !self.closed
     }
 
     pub(super) fn refused(&mut self, request: &Request, now: f64) {
-        self.left(request.at, now);
-        if self.measures(request.number) {
-            self.refused += 1;
-            self.answered += 1;
-            self.good.take(self.batch(request.number), false);
+        self.balance.leaves(now - request.at);
+        if !self.measures(request.number) {
+            return;
         }
+        self.refused += 1;
+        let Request { number, at, kind, prompt, output, .. } = *request;
+        let (admitted, first, answered) = (None, None, None);
+        let (preempted, steps, drafted, good) = (0, 0, 0, false);
+        let arrived = at;
+        self.note(Answer {
+            number,
+            kind,
+            arrived,
+            admitted,
+            first,
+            answered,
+            prompt,
+            output,
+            preempted,
+            steps,
+            drafted,
+            good,
+        });
     }
 
-    fn left(&mut self, arrived: f64, now: f64) {
-        self.balance.present -= 1;
-        self.balance.sojourns += now - arrived;
-        self.balance.arrivals -= arrived;
+    /// Requests that are there when the last measured one leaves came then.
+    pub(super) fn ends(&mut self, now: f64, arrivals: impl Iterator<Item = f64>) {
+        arrivals.for_each(|arrived| self.balance.stays(now - arrived));
+        self.each.sort_by_key(|answer| answer.number);
     }
 
     pub(super) fn idle(&mut self, seconds: f64) {
-        self.balance.now += seconds;
         if self.is_open() {
-            self.over_time.seconds += seconds;
+            self.passes(seconds, 0);
         }
+    }
+
+    fn passes(&mut self, seconds: f64, tokens: u64) {
+        self.over_time.seconds += seconds;
+        self.over_time.tokens += tokens;
+        self.over_time.tokens_by_batch.take(self.coming, seconds, tokens);
+        self.over_time.answered_by_batch.take(self.coming, seconds, 0);
     }
 
     pub(super) fn preempted(&mut self) {
@@ -219,18 +235,16 @@ impl Measures {
 
     pub(super) fn step(&mut self, span: &Span) {
         let Span { seconds, decoding, waiting, cache, k, emitted } = *span;
-        self.balance.area += self.balance.present as f64 * seconds;
-        self.balance.now += seconds;
+        self.balance.passes(seconds);
         if !self.is_open() {
             return;
         }
+        self.passes(seconds, emitted);
         let over = &mut self.over_time;
-        over.seconds += seconds;
         over.busy += seconds;
         over.decoding += decoding as f64 * seconds;
         over.waiting += waiting as f64 * seconds;
         over.cache += cache * seconds;
-        over.tokens += emitted;
         over.steps += u64::from(decoding > 0);
         over.speculating += u64::from(decoding > 0 && k > 0);
         over.drafted += decoding as u64 * k;
@@ -240,7 +254,7 @@ impl Measures {
     /// Tokens that prompts gave at the end of a step.
     pub(super) fn first_tokens(&mut self, tokens: u64) {
         if self.is_open() {
-            self.over_time.tokens += tokens;
+            self.passes(0.0, tokens);
         }
     }
 
@@ -253,40 +267,55 @@ impl Measures {
     }
 
     fn batch(&self, number: u64) -> usize {
-        ((number - self.from) as u128 * BATCHES as u128 / u128::from(self.to - self.from)) as usize
+        ((number - self.scope.from) as u128 * BATCHES as u128 / u128::from(self.requests())) as usize
     }
 
     pub(super) fn answered(&mut self, of: &Sequence, now: f64) {
-        self.left(of.arrived, now);
-        self.balance.due += u64::from(of.output);
-        self.balance.emitted += u64::from(of.emitted);
+        self.balance.leaves(now - of.arrived);
+        self.balance.gives(of.emitted, of.output);
         if self.is_open() {
             self.over_time.answered += 1;
+            self.over_time.answered_by_batch.take(self.coming, 0.0, 1);
             self.over_time.prompt_tokens += u64::from(of.prompt);
         }
         if !self.measures(of.number) {
             return;
         }
-        self.answered += 1;
+        self.prompt_tokens += u64::from(of.prompt);
+        self.output_tokens += u64::from(of.output);
+        let mut answer = of.answer(now);
+        answer.good = self.is_good(&answer);
         let batch = self.batch(of.number);
-        let first = (of.output > 0).then_some(of.first - of.arrived);
-        let each = (of.output > 1).then(|| (of.last - of.first) / f64::from(of.output - 1));
-        let whole = now - of.arrived;
-        if let Some(first) = first {
-            self.ttft.take(batch, first);
+        for (times, seconds) in
+            [(&mut self.ttft, answer.ttft()), (&mut self.tpot, answer.tpot()), (&mut self.e2e, answer.e2e())]
+        {
+            if let Some(seconds) = seconds {
+                times.take(batch, seconds);
+            }
         }
-        if let Some(each) = each {
-            self.tpot.take(batch, each);
+        self.note(answer);
+    }
+
+    /// Takes what became of a request.
+    fn note(&mut self, answer: Answer) {
+        self.answered += 1;
+        self.good.take(self.batch(answer.number), answer.good);
+        if let Some(kind) = self.kinds.get_mut(answer.kind) {
+            kind.take(&answer);
         }
-        self.e2e.take(batch, whole);
+        if self.scope.each {
+            self.each.push(answer);
+        }
+    }
+
+    fn is_good(&self, answer: &Answer) -> bool {
         let within = |limit: Option<crate::units::Seconds>, time: Option<f64>| match (limit, time) {
             (Some(limit), Some(time)) => time <= limit.get(),
             _ => true,
         };
-        let good = self
-            .slo
-            .is_none_or(|slo| within(slo.ttft, first) && within(slo.tpot, each) && within(slo.e2e, Some(whole)));
-        self.good.take(batch, good);
+        self.scope.slo.is_none_or(|slo| {
+            within(slo.ttft, answer.ttft()) && within(slo.tpot, answer.tpot()) && within(slo.e2e, answer.e2e())
+        })
     }
 
     /// Checks the books.
@@ -295,14 +324,6 @@ impl Measures {
     ///
     /// [`Unbalanced`], which no input may bring about.
     pub fn check(&self) -> Result<(), Unbalanced> {
-        let Balance { present, area, sojourns, arrivals, now, due, emitted } = self.balance;
-        let sojourns = sojourns + (present as f64 * now - arrivals);
-        if (area - sojourns).abs() > 1e-6 * area.max(sojourns).max(1e-9) {
-            return Err(Unbalanced::Little { area, sojourns });
-        }
-        if due != emitted {
-            return Err(Unbalanced::Tokens { emitted, due });
-        }
-        Ok(())
+        self.balance.check()
     }
 }

@@ -114,6 +114,12 @@ impl<'t> Source<'t> {
         Self { traffic, seed: cell_seed(seed, &["traffic", "requests"]), number: 0, comes }
     }
 
+    /// How many have come.
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
     /// When the next one comes; none while every client waits for an answer.
     #[must_use]
     pub fn next_at(&self) -> Option<f64> {

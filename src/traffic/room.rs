@@ -1,6 +1,7 @@
 //! What sequences take of the KV cache.
 
 use crate::plan::setup::Setup;
+use crate::units::Bytes;
 
 /// The KV cache of a replica, in bytes of a device, and what a sequence of so many blocks takes of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,13 +27,19 @@ impl Room {
     pub fn of(setup: &Setup<'_>, k: u64) -> Self {
         let ahead = if k == 0 { 1 } else { setup.verify_width(k) as u32 };
         let (budget, block) = setup.cache(k > 0);
+        let drafted = u64::from(ahead) - 1;
         // A context of that many tokens less the slots ahead fills its blocks.
-        let bytes = |blocks: u32| {
-            let context = (blocks * block).saturating_sub(ahead);
-            setup.bytes_per_sequence(u64::from(context), k > 0, u64::from(ahead) - 1).get()
-        };
+        let context = |blocks: u32| u64::from((blocks * block).saturating_sub(ahead));
+        let shared = |blocks| (budget, setup.bytes_per_sequence(context(blocks), k > 0, drafted));
+        let own = |blocks| setup.own_cache(context(blocks), drafted).filter(|_| k > 0);
+        // A drafter on devices of its own may be what is full first.
+        let share = |(budget, each): (Bytes, Bytes)| if each > Bytes::ZERO { each / budget } else { 0.0 };
+        let is_own_tighter = own(TABLED).is_some_and(|own| own.0 <= Bytes::ZERO || share(own) > share(shared(TABLED)));
+        let taken = |blocks: u32| if is_own_tighter { own(blocks) } else { None }.unwrap_or_else(|| shared(blocks));
+        let bytes = |blocks: u32| taken(blocks).1.get();
         let by_blocks: Vec<f64> = (0..=TABLED).map(|blocks| if blocks == 0 { 0.0 } else { bytes(blocks) }).collect();
-        Self { budget: budget.get(), block, ahead, further: bytes(TABLED + 1) - bytes(TABLED), by_blocks }
+        let further = bytes(TABLED + 1) - bytes(TABLED);
+        Self { budget: taken(TABLED).0.get(), block, ahead, further, by_blocks }
     }
 
     /// Room that never ends.

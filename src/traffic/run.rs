@@ -2,7 +2,7 @@
 
 use crate::domain::traffic::{Arrivals, Policy, Slo, Traffic};
 use crate::traffic::engine::Engine;
-use crate::traffic::measures::{Measures, Unbalanced};
+use crate::traffic::measures::{Measures, Scope, Unbalanced};
 use crate::traffic::policy::Chooser;
 use crate::traffic::requests::Source;
 use crate::traffic::service::{Pace, Service};
@@ -20,6 +20,8 @@ pub struct Asked<'t> {
     pub slo: Option<Slo>,
     /// Of everything random.
     pub seed: u64,
+    /// Whether what becomes of each request is kept.
+    pub each: bool,
 }
 
 /// Why a run has no result.
@@ -41,7 +43,9 @@ pub enum NoRun {
 pub fn run<P: Pace>(service: &Service<P>, asked: &Asked<'_>, stop: impl Fn() -> bool) -> Result<Measures, NoRun> {
     let traffic = asked.traffic;
     let warmup = (traffic.requests as f64 * traffic.warmup.get()) as u64;
-    let measures = Measures::new(traffic.requests, warmup.min(traffic.requests.saturating_sub(1)), asked.slo);
+    let from = warmup.min(traffic.requests.saturating_sub(1));
+    let (to, kinds) = (traffic.requests, traffic.kinds.len());
+    let measures = Measures::new(Scope { from, to, slo: asked.slo, kinds, each: asked.each });
     let chooser = Chooser::new(asked.policy, service, context(traffic));
     let engine = Engine::new(service, Source::new(traffic, asked.load, asked.seed), chooser, measures);
     let measures = engine.run(stop).ok_or(NoRun::Stopped)?;

@@ -4,7 +4,7 @@ use crate::acceptance::process::Process;
 use crate::acceptance::runs::Runs;
 use crate::cost::shape::PassShape;
 use crate::plan::setup::Setup;
-use crate::plan::step::{Decoding, Step, reading, step};
+use crate::plan::step::{Decoding, Step, edges, reading, spread, step};
 use crate::traffic::room::Room;
 use crate::units::Seconds;
 
@@ -14,6 +14,10 @@ pub trait Pace {
     fn step(&self, of: Decoding) -> Step;
     /// What prompts add to it; where nothing decodes, the whole step.
     fn reading(&self, of: Decoding, prompts: &[PassShape]) -> Seconds;
+    /// What sequences in groups of their own contexts take beyond as many at the mean context.
+    fn spread(&self, _of: Decoding, _groups: &[Decoding]) -> Seconds {
+        Seconds::ZERO
+    }
 }
 
 /// Steps as a deployment prices them.
@@ -31,6 +35,10 @@ impl Pace for Priced<'_> {
 
     fn reading(&self, of: Decoding, prompts: &[PassShape]) -> Seconds {
         reading(self.setup, of, prompts, self.drafting)
+    }
+
+    fn spread(&self, of: Decoding, groups: &[Decoding]) -> Seconds {
+        spread(self.setup, of, groups)
     }
 }
 
@@ -64,6 +72,8 @@ pub struct Service<P> {
     pub budget: u32,
     /// Tokens of a sequence at most.
     pub longest: u32,
+    /// Contexts at which what a sequence reads ceases to grow evenly, in rising order.
+    pub edges: Vec<u64>,
     /// Plain decoding first, then every draft length that may be chosen, in rising order.
     pub rounds: Vec<Round>,
 }
@@ -116,6 +126,7 @@ impl<'s> Service<Priced<'s>> {
             sequences: (sequences * setup.ranks()) as usize,
             budget: at_most(Some(budget * setup.ranks())),
             longest: at_most(limits.max_model_len),
+            edges: edges(setup),
             rounds,
         }
     }

@@ -67,7 +67,28 @@ impl Subject<'_> {
         let service = Service::of(self.setup, process.as_ref().unwrap_or(&none), &self.lengths_of(asked.policy));
         run(&service, asked, || stop.load(Ordering::Relaxed))
     }
+
+    /// The highest rate of one replica that meets what is asked.
+    fn capacity(&self, asked: &Asked<'_>, slo: &Slo, each: &Each<'_>) -> Result<Result<Capacity, Never>, NoRun> {
+        let of = |load: f64, requests: u64| {
+            let traffic = Traffic { requests, ..asked.traffic.clone() };
+            let measures = self.run(&Asked { load, traffic: &traffic, slo: Some(*slo), ..*asked }, each.stop)?;
+            (each.ran)();
+            Ok(measures)
+        };
+        let alone = of(RARELY, FEW.min(asked.traffic.requests))?;
+        let seconds = alone.e2e.mean().map_or(1.0, |mean| mean.value);
+        capacity(slo, LIGHT / seconds.max(f64::MIN_POSITIVE), asked.traffic.requests, of)
+    }
 }
+
+/// Requests that tell how long one takes by itself, and how many of them come in a second.
+const FEW: u64 = 100;
+const RARELY: f64 = 1e-6;
+/// The share of the rate of one request after the other at which searches begin: next to no load.
+const LIGHT: f64 = 0.02;
+/// Runs of a search, about.
+pub const RUNS_OF_SEARCH: u64 = 22;
 
 /// How much a subject can take under a policy.
 #[derive(Clone, Debug)]
@@ -80,69 +101,98 @@ pub struct Held {
     pub capacity: Result<Capacity, Never>,
 }
 
-/// Requests that tell how long one takes by itself, and how many of them come in a second.
-const FEW: u64 = 100;
-const RARELY: f64 = 1e-6;
-/// The share of the rate of one request after the other at which searches begin: next to no load.
-const LIGHT: f64 = 0.02;
+/// What is studied.
+#[derive(Clone, Copy, Debug)]
+pub struct Study<'t> {
+    /// Deployments.
+    pub subjects: &'t [Subject<'t>],
+    /// Requests and policies.
+    pub traffic: &'t Traffic,
+    /// What is asked.
+    pub slo: Option<Slo>,
+    /// Of everything random.
+    pub seed: u64,
+    /// Whether what becomes of each request is kept.
+    pub each: bool,
+}
 
-impl Subject<'_> {
-    /// The highest rate of one replica that meets what is asked.
-    fn capacity(&self, asked: &Asked<'_>, slo: &Slo, stop: &AtomicBool) -> Result<Result<Capacity, Never>, NoRun> {
-        let at = |load: f64| self.run(&Asked { load, slo: Some(*slo), ..*asked }, stop);
-        let few = Traffic { requests: FEW.min(asked.traffic.requests), ..asked.traffic.clone() };
-        let alone = self.run(&Asked { load: RARELY, traffic: &few, ..*asked }, stop)?;
-        let each = alone.e2e.mean().map_or(1.0, |mean| mean.value);
-        capacity(slo, LIGHT / each.max(f64::MIN_POSITIVE), at)
+/// How runs are done.
+pub struct Each<'r> {
+    /// At a time.
+    pub threads: usize,
+    /// Whether to end before the end.
+    pub stop: &'r AtomicBool,
+    /// Called after each, on any thread.
+    pub ran: &'r (dyn Fn() + Sync),
+}
+
+impl Study<'_> {
+    /// Runs at the stated loads.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.traffic.loads.len() as u64 * self.searches()
     }
-}
 
-/// The capacity of all subjects under all policies, in this order. See [`study`]. Clients of a closed loop wait for their answers: it has
-/// no rate to search.
-///
-/// # Errors
-///
-/// Of [`ordered`].
-pub fn capacities<E: Send>(
-    subjects: &[Subject<'_>],
-    (traffic, slo): (&Traffic, &Slo),
-    seed: u64,
-    (threads, stop): (usize, &AtomicBool),
-    taken: impl FnMut(Result<Held, NoRun>) -> Result<(), E> + Send,
-) -> Result<Outcome, Failure<E>> {
-    let policies = traffic.policies.len();
-    let tasks = (0..subjects.len()).flat_map(move |subject| (0..policies).map(move |policy| (subject, policy)));
-    let wanted = tasks.filter(|&(subject, policy)| subjects[subject].can(&traffic.policies[policy]));
-    let work = |(subject, policy): (usize, usize)| {
-        let asked = Asked { traffic, load: 0.0, policy: &traffic.policies[policy], slo: None, seed };
-        Ok(Held { subject, policy, capacity: subjects[subject].capacity(&asked, slo, stop)? })
-    };
-    ordered(wanted, threads, stop, work, taken)
-}
+    /// Searches for a highest rate.
+    #[must_use]
+    pub fn searches(&self) -> u64 {
+        self.pairs().count() as u64
+    }
 
-/// Runs of all subjects, loads and policies, in this order, the first slowest. Policies that draft are left out without a drafter.
-///
-/// # Errors
-///
-/// Of [`ordered`]; [`Failure::Taken`] with what `taken` says to a case.
-pub fn study<E: Send>(
-    subjects: &[Subject<'_>],
-    (traffic, slo): (&Traffic, Option<Slo>),
-    seed: u64,
-    (threads, stop): (usize, &AtomicBool),
-    taken: impl FnMut(Result<Case, NoRun>) -> Result<(), E> + Send,
-) -> Result<Outcome, Failure<E>> {
-    let loads = traffic.loads.len();
-    let tasks = (0..subjects.len()).flat_map(move |subject| {
-        (0..loads).flat_map(move |load| (0..traffic.policies.len()).map(move |policy| (subject, load, policy)))
-    });
-    let wanted = tasks.filter(|&(subject, _, policy)| subjects[subject].can(&traffic.policies[policy]));
-    let replicas = traffic.replicas as f64;
-    let work = |(subject, load, policy): (usize, usize, usize)| {
-        let load = traffic.loads[load];
-        let asked = Asked { traffic, load: load / replicas, policy: &traffic.policies[policy], slo, seed };
-        let measures = subjects[subject].run(&asked, stop)?;
-        Ok(Case { subject, load, policy, measures })
-    };
-    ordered(wanted, threads, stop, work, taken)
+    /// Subjects and the policies that can do anything there.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let pairs = |subject| (0..self.traffic.policies.len()).map(move |policy| (subject, policy));
+        let can = |&(subject, policy): &(usize, usize)| self.subjects[subject].can(&self.traffic.policies[policy]);
+        (0..self.subjects.len()).flat_map(pairs).filter(can)
+    }
+
+    fn asked(&self, load: f64, policy: usize) -> Asked<'_> {
+        let Self { traffic, slo, seed, each, .. } = *self;
+        Asked { traffic, load, policy: &traffic.policies[policy], slo, seed, each }
+    }
+
+    /// The capacity of all subjects under all policies, in this order. Clients of a closed loop wait for their answers: it has no rate to
+    /// search.
+    ///
+    /// # Errors
+    ///
+    /// Of [`ordered`]; [`Failure::Taken`] with what `taken` says to one.
+    pub fn capacities<E: Send>(
+        &self,
+        slo: &Slo,
+        each: &Each<'_>,
+        taken: impl FnMut(Result<Held, NoRun>) -> Result<(), E> + Send,
+    ) -> Result<Outcome, Failure<E>> {
+        let pairs: Vec<(usize, usize)> = self.pairs().collect();
+        let work = |(subject, policy): (usize, usize)| {
+            let asked = Asked { each: false, ..self.asked(0.0, policy) };
+            Ok(Held { subject, policy, capacity: self.subjects[subject].capacity(&asked, slo, each)? })
+        };
+        ordered(pairs.into_iter(), each.threads, each.stop, work, taken)
+    }
+
+    /// Runs of all subjects, loads and policies, in this order, the first slowest. Policies that draft are left out without a drafter.
+    ///
+    /// # Errors
+    ///
+    /// Of [`ordered`]; [`Failure::Taken`] with what `taken` says to a case.
+    pub fn cases<E: Send>(
+        &self,
+        each: &Each<'_>,
+        taken: impl FnMut(Result<Case, NoRun>) -> Result<(), E> + Send,
+    ) -> Result<Outcome, Failure<E>> {
+        let mut tasks: Vec<(usize, usize, usize)> = Vec::new();
+        for load in 0..self.traffic.loads.len() {
+            tasks.extend(self.pairs().map(|(subject, policy)| (subject, load, policy)));
+        }
+        tasks.sort_by_key(|&(subject, load, _)| (subject, load));
+        let replicas = self.traffic.replicas as f64;
+        let work = |(subject, load, policy): (usize, usize, usize)| {
+            let load = self.traffic.loads[load];
+            let measures = self.subjects[subject].run(&self.asked(load / replicas, policy), each.stop)?;
+            (each.ran)();
+            Ok(Case { subject, load, policy, measures })
+        };
+        ordered(tasks.into_iter(), each.threads, each.stop, work, taken)
+    }
 }

@@ -22,7 +22,7 @@ use crate::acceptance::estimate::Estimate;
 /// Runs of requests that give intervals.
 pub const BATCHES: usize = 20;
 /// Fewer requests than this in each say nothing of how they vary.
-const FEWEST: u64 = 5;
+pub(super) const FEWEST: u64 = 5;
 /// Histograms count in steps of 100 ns.
 const STEPS_PER_SECOND: f64 = 1e7;
 const DIGITS: u8 = 3;
@@ -103,8 +103,34 @@ impl Times {
         let enough = self.batches.iter().all(|batch| batch.count >= FEWEST);
         let spread =
             enough.then(|| Estimate::mean(self.batches.iter().map(of).collect::<Vec<_>>().into_iter())).flatten();
-        let half = spread.map_or(f64::INFINITY, |spread| (spread.high - spread.low) / 2.0);
-        Estimate { value, low: (value - half).max(0.0), high: value + half }
+        around(value, spread)
+    }
+
+    /// Their mean over that of others of the same requests, with Student's interval from how the ratio varies between batches of them: chance
+    /// that both share drops out.
+    ///
+    /// # Examples
+    ///
+    /// Whatever the times, twice each of them is twice their mean.
+    ///
+    /// ```
+    /// use specplan::traffic::tally::{BATCHES, Times};
+    /// let (mut one, mut twice) = (Times::none(), Times::none());
+    /// for at in 0..BATCHES * 5 {
+    ///     one.take(at / 5, 1.0 + at as f64);
+    ///     twice.take(at / 5, 2.0 + 2.0 * at as f64);
+    /// }
+    /// let ratio = twice.over(&one).unwrap();
+    /// assert_eq!((ratio.value, ratio.low, ratio.high), (2.0, 2.0, 2.0));
+    /// ```
+    #[must_use]
+    pub fn over(&self, others: &Self) -> Option<Estimate> {
+        let value = self.mean()?.value / others.mean()?.value;
+        let pairs = || self.batches.iter().zip(&others.batches);
+        let enough = pairs().all(|(one, other)| one.count.min(other.count) >= FEWEST);
+        let ratio = |(one, other): (&Batch, &Batch)| (one.sum / one.count as f64) / (other.sum / other.count as f64);
+        let spread = enough.then(|| Estimate::mean(pairs().map(ratio).collect::<Vec<_>>().into_iter())).flatten();
+        Some(around(value, spread))
     }
 }
 
@@ -143,6 +169,51 @@ impl Gaps {
     pub fn at(&self, share: f64) -> Option<f64> {
         (self.count > 0).then(|| self.seen.value_at_quantile(share) as f64 / STEPS_PER_SECOND)
     }
+}
+
+/// Counts over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rates {
+    batches: [(f64, u64); BATCHES],
+}
+
+impl Rates {
+    /// Takes so much time and so many.
+    pub fn take(&mut self, batch: usize, seconds: f64, count: u64) {
+        let (time, counted) = &mut self.batches[batch];
+        *time += seconds;
+        *counted += count;
+    }
+
+    /// All of them over all of the time, with Student's interval from how the rate varies between batches; without end where one of these
+    /// took no time.
+    ///
+    /// # Examples
+    ///
+    /// Batches at 10 and 30 a second in turn vary by a standard deviation of 10.26: 20 ± 2.093 x 10.26 / sqrt(20).
+    ///
+    /// ```
+    /// use specplan::traffic::tally::{BATCHES, Rates};
+    /// let mut rates = Rates::default();
+    /// (0..BATCHES).for_each(|batch| rates.take(batch, 2.0, if batch % 2 == 0 { 20 } else { 60 }));
+    /// let rate = rates.per_second().unwrap();
+    /// assert!(rate.value == 20.0 && (rate.high - 24.80).abs() < 0.01);
+    /// ```
+    #[must_use]
+    pub fn per_second(&self) -> Option<Estimate> {
+        let (time, counted) =
+            self.batches.iter().fold((0.0, 0), |(time, counted), batch| (time + batch.0, counted + batch.1));
+        let enough = self.batches.iter().all(|(time, _)| *time > 0.0);
+        let each = || self.batches.iter().map(|(time, counted)| *counted as f64 / time).collect::<Vec<_>>();
+        let spread = enough.then(|| Estimate::mean(each().into_iter())).flatten();
+        (time > 0.0).then(|| around(counted as f64 / time, spread))
+    }
+}
+
+/// A value with as wide an interval as that of a mean; without end where there is none.
+fn around(value: f64, spread: Option<Estimate>) -> Estimate {
+    let half = spread.map_or(f64::INFINITY, |spread| (spread.high - spread.low) / 2.0);
+    Estimate { value, low: (value - half).max(0.0), high: value + half }
 }
 
 /// How many of some requests had a property.

@@ -27,3 +27,19 @@ words!(
         Kv = "kv",
     }
 );
+
+words!(
+    /// What keeps a service from taking more.
+    Limit {
+        /// Time to first token.
+        Ttft = "ttft",
+        /// Time for each further token.
+        Tpot = "tpot",
+        /// Time to the last token.
+        E2e = "e2e",
+        /// More requests come than are answered.
+        PilingUp = "piling_up",
+        /// Requests that memory or the longest context cannot hold.
+        Refused = "refused",
+    }
+);

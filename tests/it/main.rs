@@ -47,6 +47,7 @@ mod requests;
 mod simulate;
 mod traffic;
 mod traffic_runs;
+mod traffic_steps;
 mod tree;
 mod validate;
 mod validation_study;

@@ -115,6 +115,14 @@ fn its_errors_are_those_of_the_built_in_measurements() {
 
 /// The points of its example, and what is fitted to them.
 #[test]
+fn its_answer_on_traffic_is_what_the_command_prints() {
+    let (readme, folder) = (readme(), folder());
+    let all = ["traffic", "--scenario", "llama-8b-traffic", "--write", "none", "--quiet"];
+    let told = run_well(folder.path(), &all).stdout;
+    assert!(told.contains(block_of(&readme, "k=3 of eagle3 takes the most")), "{told}");
+}
+
+#[test]
 fn its_calibration_is_what_the_command_prints() {
     let folder = folder();
     let readme = readme();

@@ -72,6 +72,8 @@ fn traps_are_seen() {
         ("arrived_at,num_prefill_tokens,num_decode_tokens\nNaN,1,2\n", 2, "is no time"),
         ("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,2\n", 2, "yesterday"),
         ("{\"input_length\": 5, \"output_length\": \"x\"}\n", 1, "is no number"),
+        ("arrived_at,num_prefill_tokens,num_decode_tokens\n0,1,2\n1,3\n", 3, "2 cells, where the header has 3"),
+        ("{\"input_length\": 5, \"output_length\": 1}\n{\"input_length\": 5,\n", 2, "at column"),
     ] {
         match refused(text) {
             NotServed::Line { line: at, reason } => {
@@ -118,7 +120,10 @@ fn traces_are_played_at_their_own_times() {
         ("traffic={trace=\"seen.csv\",rate=2,time_scale=3}", "both a rate and a time_scale"),
         ("traffic={trace=\"seen.csv\",clients=3}", "plays no part beside a trace"),
         ("traffic={trace=\"nowhere.csv\"}", "nowhere.csv"),
-        ("traffic={trace=\"seen.csv\",window={from=\"900 s\"}}", "too few requests"),
+        ("traffic={trace=\"seen.csv\",window={from=\"900 s\"}}", "400 requests came from 0 to 399 s"),
+        ("traffic={trace=\"seen.csv\",time_scale=0}", "how many times faster"),
+        ("traffic={trace=\"seen.csv\",time_scale=1e-9}", "comes at 1e-9 requests per second"),
+        ("traffic={trace=\"seen.csv\",replicas=300}", "too few requests: 400"),
     ] {
         let ran = run(folder.path(), &["traffic", "--scenario", "llama-8b-drafters", "--write", "none", "--set", set]);
         assert!(ran.code == 2 && ran.stderr.contains(part), "{set}: {} {}", ran.code, ran.stderr);

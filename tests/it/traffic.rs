@@ -50,6 +50,7 @@ fn service(pace: Stated, sequences: usize, alpha: f64, k: u64) -> Service<Stated
         sequences,
         budget: 1 << 20,
         longest: u32::MAX,
+        edges: Vec::new(),
         rounds: vec![Round::plain(), round],
     }
 }
@@ -62,7 +63,7 @@ fn traffic(requests: u64, arrivals: Arrivals, prompt: u32, output: Length) -> Tr
 
 fn measured(service: &Service<Stated>, traffic: &Traffic, load: f64, k: u64) -> Measures {
     let policy = if k == 0 { Policy::Off } else { Policy::Fixed { k } };
-    run(service, &Asked { traffic, load, policy: &policy, slo: None, seed: 5 }, || false).unwrap()
+    run(service, &Asked { traffic, load, policy: &policy, slo: None, seed: 5, each: false }, || false).unwrap()
 }
 
 fn assert_covers(of: specplan::acceptance::estimate::Estimate, expected: f64) {
@@ -194,4 +195,15 @@ fn bursts_wait_longer() {
     assert_covers(waits[1], poisson);
     assert_covers(waits[2], poisson);
     assert!(waits[0].value > 2.0 * poisson && waits[3].value < 1e-9, "{waits:?}");
+}
+
+/// Of chance that many seeds have: a run that says too little is told.
+#[test]
+fn short_runs_are_told() {
+    let service = service(Stated { by_batch: |_| 0.02, prompt: 0.0 }, 8, 0.0, 1);
+    let of = |requests, rate| measured(&service, &traffic(requests, Arrivals::Poisson, 1, Length::Fixed(100)), rate, 0);
+    // 100 tokens take 2 s: a tenth of 100 requests at 8 a second is over after 1.25 s.
+    assert!(of(100, 8.0).is_too_short() && !of(2000, 3.0).is_too_short());
+    // 90 measured are fewer than five in each of twenty parts.
+    assert!(of(100, 1.0).is_too_short() && !of(120, 1.0).is_too_short());
 }

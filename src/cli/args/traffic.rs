@@ -19,6 +19,9 @@ pub struct TrafficArgs {
     /// Dollars for one GPU and hour [default: the catalog's, said to be dated].
     #[arg(long, value_name = "USD", value_parser = above_zero, allow_negative_numbers = true)]
     pub price: Option<f64>,
+    /// Write each request of every run too, to a CSV of its own: when it came, waited and was answered, what was drafted for it.
+    #[arg(long)]
+    pub requests: bool,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

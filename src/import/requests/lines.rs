@@ -21,7 +21,7 @@ pub(super) fn read(text: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, NotS
     let mut raw = Vec::new();
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         let wrong = |reason: String| NotServed::Line { line, reason };
-        let value: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| wrong(broken(&error)))?;
         if value.get("meta").is_some() {
             continue;
         }
@@ -39,6 +39,13 @@ pub(super) fn read(text: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, NotS
         ));
     }
     Ok(raw)
+}
+
+/// Why a line is no JSON; where in the file it stands is known better than by the parser, which sees one line.
+fn broken(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let reason = said.split_once(" at line ").map_or(said.as_str(), |(reason, _)| reason);
+    format!("{reason}, at column {}", error.column())
 }
 
 /// A request; none of a known form is `Err(None)`.
@@ -81,7 +88,7 @@ fn known(ids: &[Value], block: u32, blocks: &mut HashSet<u64>) -> u32 {
 fn detailed(whole: &Value) -> Result<Vec<Raw>, NotServed> {
     let list = |key: &str| whole.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let (prompts, outputs, starts) = (list("input_lens"), list("output_lens"), list("start_times"));
-    let wrong = |reason: String| NotServed::Line { line: 1, reason };
+    let wrong = NotServed::Lists;
     if outputs.len() != prompts.len() || !(starts.is_empty() || starts.len() == prompts.len()) {
         let lengths =
             format!("{} input_lens, {} output_lens, {} start_times", prompts.len(), outputs.len(), starts.len());

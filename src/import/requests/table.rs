@@ -1,6 +1,6 @@
 //! Traces as CSV.
 
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 use speedate::MicrosecondsPrecisionOverflowBehavior::Truncate;
 use speedate::{DateTime, DateTimeConfig, TimeConfig};
 
@@ -25,7 +25,7 @@ const BURST_GPT: &str = "Response tokens";
 
 pub(super) fn read(text: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, NotServed> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();
+    let header = reader.headers().map_err(|error| broken(&error))?.clone();
     let column = |name: &str| header.iter().position(|cell| cell == name);
     let form = FORMS.iter().find_map(|(prompt, output, time, clock)| {
         Some((column(prompt)?, column(output)?, column(time), *clock, *output == BURST_GPT))
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, NotS
         match reader.read_record(&mut record) {
             Ok(true) => {}
             Ok(false) => break,
-            Err(error) => return Err(wrong(reader.position().line() as usize, error.to_string())),
+            Err(error) => return Err(broken(&error)),
         }
         let line = record.position().map_or(0, |position| position.line() as usize);
         let count = |at: usize| {
@@ -59,6 +59,17 @@ pub(super) fn read(text: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, NotS
         notes.push(format!("{failed} requests without a token of output failed, and are left out"));
     }
     Ok(raw)
+}
+
+fn broken(error: &csv::Error) -> NotServed {
+    let line = error.position().map_or(1, |position| position.line() as usize);
+    let reason = match error.kind() {
+        ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} cells, where the header has {expected_len}")
+        }
+        _ => error.to_string(),
+    };
+    wrong(line, reason)
 }
 
 fn wrong(line: usize, reason: String) -> NotServed {

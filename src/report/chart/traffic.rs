@@ -56,7 +56,7 @@ pub fn charts(all: &[Shown<'_>], slo: Option<&Slo>, title: &str, trust: &[String
             what: "Output tokens".to_owned(),
             y_label: "output tokens/s".to_owned(),
             log_y: false,
-            of: &|measures| Some(replicas * measures.over_time.tokens as f64 / measures.over_time.seconds),
+            of: &|measures| Some(replicas * measures.over_time.per_second(measures.over_time.tokens)?),
             limit: None,
         },
     ];
