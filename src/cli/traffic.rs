@@ -12,7 +12,7 @@ use crate::cli::files::Results;
 use crate::cli::forms::Forms;
 use crate::cli::opening::{inputs, no_grid, open};
 use crate::cli::stop_on_signal;
-use crate::cli::traffic::runs::{search, simulate};
+use crate::cli::traffic::runs::{fill, search, simulate};
 use crate::cli::traffic::written::Output;
 use crate::diagnostic::Diagnostic;
 use crate::domain::price::HourlyPrice;
@@ -23,7 +23,7 @@ use crate::report::traffic::capacity::ShownCapacity;
 use crate::report::trust;
 use crate::sweep::grid::{Block, Grid};
 use crate::sweep::row::Labels;
-use crate::traffic::study::{Case, Held, Study, Subject};
+use crate::traffic::study::{Case, Full, Held, Study, Subject};
 use crate::units::Bytes;
 
 pub(super) fn traffic(args: &TrafficArgs) -> Result<(), Error> {
@@ -57,7 +57,16 @@ pub(super) fn traffic(args: &TrafficArgs) -> Result<(), Error> {
         Some(slo) if is_open(traffic) => search(args, &study, slo, &stop)?,
         _ => Vec::new(),
     };
-    written(args, &loaded, &grid, (results, &forms), (traffic, &cases, &held))
+    let full = fill(args, &study, &stop)?;
+    let found = Found { cases: &cases, full: &full, held: &held };
+    written(args, &loaded, &grid, (results, &forms), (traffic, &found))
+}
+
+/// What runs came to.
+struct Found<'a> {
+    cases: &'a [Case],
+    full: &'a [Full],
+    held: &'a [Held],
 }
 
 fn written(
@@ -65,13 +74,14 @@ fn written(
     loaded: &Loaded,
     grid: &Grid<'_>,
     (results, forms): (Option<Results>, &Forms),
-    (traffic, cases, held): (&Traffic, &[Case], &[Held]),
+    (traffic, found): (&Traffic, &Found<'_>),
 ) -> Result<(), Error> {
     let trust = trusted(loaded);
     let mut manifest = manifest("traffic", &loaded.scenario, &inputs(loaded), &json!({}));
     manifest["assumptions"] = assumptions();
     manifest["trust"] = trust.clone().into();
-    let shown: Vec<Shown<'_>> = cases.iter().map(|case| shown(grid, traffic, cases, case)).collect();
+    let Found { cases, held, .. } = *found;
+    let shown: Vec<Shown<'_>> = cases.iter().map(|case| shown(grid, traffic, found, case)).collect();
     let asked = loaded.scenario.slo.as_ref().map(|slo| (traffic, slo));
     let held: Vec<ShownCapacity<'_>> =
         held.iter().filter_map(|one| Some(capacity_of(grid, asked?, args.price, (one, held)))).collect();
@@ -96,13 +106,18 @@ fn is_alike(one: &Labels<'_>, other: &Labels<'_>) -> bool {
     Labels { drafter: None, ..*one } == Labels { drafter: None, ..*other }
 }
 
-fn shown<'a>(grid: &'a Grid<'_>, traffic: &'a Traffic, all: &'a [Case], case: &'a Case) -> Shown<'a> {
+fn shown<'a>(grid: &'a Grid<'_>, traffic: &'a Traffic, all: &Found<'a>, case: &'a Case) -> Shown<'a> {
     let labels = grid.blocks[case.subject].labels;
-    let is_off = |other: &&Case| {
-        let alike = is_alike(&grid.blocks[other.subject].labels, &labels);
-        alike && other.load.to_bits() == case.load.to_bits() && traffic.policies[other.policy] == Policy::Off
+    let is_off = |subject: usize, policy: usize| {
+        is_alike(&grid.blocks[subject].labels, &labels) && traffic.policies[policy] == Policy::Off
     };
-    Shown { labels, traffic, case, off: all.iter().find(is_off) }
+    let off = all
+        .cases
+        .iter()
+        .find(|other| is_off(other.subject, other.policy) && other.load.to_bits() == case.load.to_bits());
+    let full = all.full.iter().find(|full| full.subject == case.subject && full.policy == case.policy);
+    let full_off = all.full.iter().find(|full| is_off(full.subject, full.policy));
+    Shown { labels, traffic, case, off, full, full_off }
 }
 
 fn capacity_of<'a>(

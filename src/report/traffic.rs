@@ -14,7 +14,7 @@ use crate::acceptance::estimate::Estimate;
 use crate::domain::traffic::{Policy, Traffic};
 use crate::report::traffic::columns::row;
 use crate::sweep::row::{Cell, Labels};
-use crate::traffic::study::Case;
+use crate::traffic::study::{Case, Full};
 
 /// A run with its names.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,10 @@ pub struct Shown<'a> {
     pub case: &'a Case,
     /// The same without speculation, if that was run.
     pub off: Option<&'a Case>,
+    /// The same where it is always full.
+    pub full: Option<&'a Full>,
+    /// That without speculation.
+    pub full_off: Option<&'a Full>,
 }
 
 impl Shown<'_> {
@@ -44,10 +48,14 @@ impl Shown<'_> {
         self.off?.measures.e2e.over(&self.case.measures.e2e)
     }
 
-    /// Output tokens per second over those without speculation, at the same load.
+    /// Output tokens per second over those without speculation, each with as many sequences as it can.
     fn throughput_ratio(&self) -> Option<f64> {
-        let rate = |case: &Case| case.measures.over_time.per_second(case.measures.over_time.tokens);
-        Some(rate(self.case)? / rate(self.off?)?)
+        Some(self.full?.tokens_per_s? / self.full_off?.tokens_per_s?)
+    }
+
+    /// Output tokens per second of all replicas where they are always full.
+    fn full_tokens_per_s(&self) -> Option<f64> {
+        Some(self.traffic.replicas as f64 * self.full?.tokens_per_s?)
     }
 
     /// What is to be known of the run.

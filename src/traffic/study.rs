@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::acceptance::process::Process;
 use crate::domain::drafter::Drafter;
-use crate::domain::traffic::{Policy, Slo, Traffic};
+use crate::domain::traffic::{Arrivals, Policy, Slo, Traffic};
 use crate::parallel::{Failure, Outcome, ordered};
 use crate::plan::setup::Setup;
 use crate::plan::yields::{acceptances, process_of};
@@ -12,6 +12,10 @@ use crate::traffic::capacity::{Capacity, Never, capacity};
 use crate::traffic::measures::Measures;
 use crate::traffic::run::{Asked, NoRun, context, run};
 use crate::traffic::service::Service;
+use crate::units::{Probability, Seconds};
+
+/// Accepts no draft.
+const NOTHING: Process = Process::Iid { alpha: Probability::ZERO };
 
 /// A deployment that is put under load.
 #[derive(Clone, Copy, Debug)]
@@ -63,9 +67,19 @@ impl Subject<'_> {
 
     fn run(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Measures, NoRun> {
         let process = self.process(asked.traffic);
-        let none = Process::Iid { alpha: crate::units::Probability::ZERO };
-        let service = Service::of(self.setup, process.as_ref().unwrap_or(&none), &self.lengths_of(asked.policy));
+        let service = Service::of(self.setup, process.as_ref().unwrap_or(&NOTHING), &self.lengths_of(asked.policy));
         run(&service, asked, || stop.load(Ordering::Relaxed))
+    }
+
+    /// Output tokens per second, and sequences that decode, of clients who never let it rest.
+    fn full(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<(Option<f64>, Option<f64>), NoRun> {
+        let at_a_time = Service::of(self.setup, &NOTHING, &self.lengths_of(asked.policy)).sequences;
+        let clients = (CLIENTS * at_a_time as f64).ceil();
+        let requests = AT_LEAST.max(OF_EACH * clients as u64);
+        let arrivals = Arrivals::Closed { think: Seconds::ZERO };
+        let traffic = Traffic { requests, warmup: Probability::nearest(0.5), arrivals, ..asked.traffic.clone() };
+        let over = self.run(&Asked { load: clients, traffic: &traffic, slo: None, ..*asked }, stop)?.over_time;
+        Ok((over.per_second(over.tokens), over.mean(over.decoding)))
     }
 
     /// The highest rate of one replica that meets what is asked.
@@ -80,6 +94,25 @@ impl Subject<'_> {
         let seconds = alone.e2e.mean().map_or(1.0, |mean| mean.value);
         capacity(slo, LIGHT / seconds.max(f64::MIN_POSITIVE), asked.traffic.requests, of)
     }
+}
+
+/// Clients who never let a service rest, for each sequence that it runs at a time.
+const CLIENTS: f64 = 1.25;
+/// Requests of each of them, and at least; the first half fills the service.
+const OF_EACH: u64 = 4;
+const AT_LEAST: u64 = 500;
+
+/// What a subject brings under a policy when it is always full.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Full {
+    /// Which of the subjects.
+    pub subject: usize,
+    /// Which of the policies.
+    pub policy: usize,
+    /// Output tokens per second of one replica.
+    pub tokens_per_s: Option<f64>,
+    /// Sequences that decode, in the mean.
+    pub batch: Option<f64>,
 }
 
 /// Requests that tell how long one takes by itself, and how many of them come in a second.
@@ -167,6 +200,28 @@ impl Study<'_> {
         let work = |(subject, policy): (usize, usize)| {
             let asked = Asked { each: false, ..self.asked(0.0, policy) };
             Ok(Held { subject, policy, capacity: self.subjects[subject].capacity(&asked, slo, each)? })
+        };
+        ordered(pairs.into_iter(), each.threads, each.stop, work, taken)
+    }
+
+    /// What all subjects bring under all policies when they are always full. Requests of a trace come when they came: of them there is no
+    /// such run.
+    ///
+    /// # Errors
+    ///
+    /// Of [`ordered`]; [`Failure::Taken`] with what `taken` says to one.
+    pub fn full<E: Send>(
+        &self,
+        each: &Each<'_>,
+        taken: impl FnMut(Result<Full, NoRun>) -> Result<(), E> + Send,
+    ) -> Result<Outcome, Failure<E>> {
+        let is_seen = matches!(self.traffic.arrivals, Arrivals::Seen(_));
+        let pairs: Vec<(usize, usize)> = self.pairs().filter(|_| !is_seen).collect();
+        let work = |(subject, policy): (usize, usize)| {
+            let asked = Asked { each: false, ..self.asked(0.0, policy) };
+            let (tokens_per_s, batch) = self.subjects[subject].full(&asked, each.stop)?;
+            (each.ran)();
+            Ok(Full { subject, policy, tokens_per_s, batch })
         };
         ordered(pairs.into_iter(), each.threads, each.stop, work, taken)
     }

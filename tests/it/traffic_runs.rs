@@ -260,3 +260,22 @@ fn it_is_said_up_to_which_load_drafts_pay() {
     let pays = document["pays"].as_array().unwrap();
     assert_eq!((&pays[0]["pays_up_to"], &pays[1]["pays_up_to"]), (&Value::Null, &serde_json::json!(8.0)));
 }
+
+/// A full service is one that a quarter more clients ask than it runs at a time: the same as such a closed loop.
+#[test]
+fn a_full_service_is_a_closed_loop_of_many() {
+    let of = |traffic: &str| {
+        let ran = ran(&["--set", traffic, "--format", "csv", "--set", "limits={max_num_seqs=64}"]);
+        records(&ran.stdout)
+    };
+    let open = of("traffic={rate=2,requests=200,policies=[\"off\",\"k=3\"]}");
+    let closed = of("traffic={clients=80,requests=500,warmup=0.5,policies=[\"off\",\"k=3\"]}");
+    assert_eq!(open.len(), closed.len());
+    for (open, closed) in open.iter().zip(&closed) {
+        let ratio = figure(open, "full_tokens_per_s") / figure(closed, "output_tokens_per_s");
+        assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
+        assert!(figure(closed, "mean_batch") > 60.0);
+    }
+    let ratio = figure(&open[1], "full_tokens_per_s") / figure(&open[0], "full_tokens_per_s");
+    assert!((figure(&open[1], "throughput_ratio") - ratio).abs() < 1e-12 && ratio > 1.0);
+}

@@ -11,7 +11,7 @@ use crate::parallel::{Failure, Outcome};
 use crate::report::traffic::requests;
 use crate::sweep::row::Labels;
 use crate::traffic::run::NoRun;
-use crate::traffic::study::{Case, Each, Held, RUNS_OF_SEARCH, Study};
+use crate::traffic::study::{Case, Each, Full, Held, RUNS_OF_SEARCH, Study};
 
 /// Runs at the stated loads; requests go to a file as runs end, where they are wanted.
 pub(super) fn simulate(
@@ -64,6 +64,19 @@ pub(super) fn search(args: &TrafficArgs, study: &Study<'_>, slo: &Slo, stop: &At
     let ended = study.capacities(slo, &Each { threads: args.common.threads(), stop, ran: &|| progress.ran() }, take);
     progress.clear();
     finished(ended).map(|()| found)
+}
+
+/// Runs that are always full.
+pub(super) fn fill(args: &TrafficArgs, study: &Study<'_>, stop: &AtomicBool) -> Result<Vec<Full>, Error> {
+    let progress = Runs::new("runs of a full service", study.searches(), args.common.quiet);
+    let mut all = Vec::new();
+    let take = |full: Result<Full, NoRun>| -> Result<(), Error> {
+        all.push(full.map_err(no_run)?);
+        Ok(())
+    };
+    let ended = study.full(&Each { threads: args.common.threads(), stop, ran: &|| progress.ran() }, take);
+    progress.clear();
+    finished(ended).map(|()| all)
 }
 
 fn no_run(error: NoRun) -> Error {

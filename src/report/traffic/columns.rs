@@ -9,7 +9,7 @@ use crate::report::json::object;
 use crate::sweep::row::Cell;
 
 /// The columns of `traffic`'s CSV.
-pub const COLUMNS: [&str; 57] = [
+pub const COLUMNS: [&str; 58] = [
     "hardware",
     "target",
     "drafter",
@@ -58,6 +58,7 @@ pub const COLUMNS: [&str; 57] = [
     "e2e_speedup",
     "e2e_speedup_low",
     "e2e_speedup_high",
+    "full_tokens_per_s",
     "throughput_ratio",
     "good_share",
     "goodput_per_s",
@@ -102,7 +103,7 @@ impl Shown<'_> {
         }
         cells.extend(self.throughput());
         cells.extend(with_ends(self.latency_ratio()));
-        cells.push(number(self.throughput_ratio()));
+        cells.extend([self.full_tokens_per_s(), self.throughput_ratio()].map(number));
         let good = measures.good.share().filter(|_| is_asked).map(|good| good.value);
         let replicas = self.traffic.replicas as f64;
         let goodput = || Some(replicas * good? * over.per_second(over.answered)?);

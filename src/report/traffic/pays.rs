@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Shown;
 use crate::domain::traffic::{Arrivals, Policy};
-use crate::report::number::{figures, times};
+use crate::report::number::{figures, thousands, times};
 
 /// Whether a policy answers sooner than plain decoding at a load, beyond chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +88,22 @@ impl Over<'_> {
     }
 }
 
+/// What a policy brings where the service is always full.
+fn when_full(shown: &Shown<'_>) -> Option<String> {
+    let (tokens, ratio) = (shown.full_tokens_per_s()?, shown.throughput_ratio()?);
+    let batch = shown.full?.batch?;
+    let (tokens, batch, ratio) = (thousands(tokens), figures(batch), times(ratio));
+    Some(format!("full, {batch} sequences at a time bring {tokens} output tokens/s, {ratio}"))
+}
+
 /// A sentence for each policy of a deployment that drafts; none where plain decoding was not run.
 #[must_use]
 pub fn sentences(all: &[Shown<'_>]) -> Vec<String> {
-    over(all).iter().map(Over::sentence).collect()
+    let sentence = |over: &Over<'_>| {
+        let full = when_full(over.shown).map_or_else(String::new, |full| format!("; {full}"));
+        format!("{}{full}", over.sentence())
+    };
+    over(all).iter().map(sentence).collect()
 }
 
 /// Up to which load each policy pays, and from which on it does not.

@@ -38,7 +38,7 @@ fn with_off<'a>(all: &[Shown<'a>]) -> Vec<Shown<'a>> {
         let is_first = at == 0 || all[at - 1].case.load.to_bits() != shown.case.load.to_bits();
         let elsewhere = shown.off.filter(|off| off.subject != shown.case.subject);
         if let (true, Some(off)) = (is_first, elsewhere) {
-            rows.push(Shown { case: off, ..*shown });
+            rows.push(Shown { case: off, full: shown.full_off, ..*shown });
         }
         rows.push(*shown);
     }
