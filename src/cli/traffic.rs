@@ -195,8 +195,8 @@ fn assumptions() -> Value {
 fn trusted(loaded: &Loaded) -> Vec<String> {
     let mut lines = trust::lines(&loaded.scenario);
     lines.push(
-        "plain steps of served chat are read 25 to 50 % short at concurrency 32 and more: ratios between policies hold, times, rates and \
-         replicas do not until a plain step at that load has been measured"
+        "plain steps of served chat are read 25 to 50 % short at concurrency 32 and more: ratios hold, times, rates and replicas do not \
+         until one is measured at that load"
             .to_owned(),
     );
     lines

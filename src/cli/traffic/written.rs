@@ -63,10 +63,10 @@ impl Output<'_> {
             results.add("json", &self.json())?;
         }
         let scenario = &self.loaded.scenario;
-        forms.draw(
-            &mut results,
-            &chart::traffic::charts(self.shown, scenario.slo.as_ref(), &scenario.title, self.trust),
-        )?;
+        // A chart has room for two lines: the last one, on times under load, is of what it shows.
+        let trust: Vec<String> = self.trust.iter().rev().take(1).chain(self.trust).cloned().collect();
+        forms
+            .draw(&mut results, &chart::traffic::charts(self.shown, scenario.slo.as_ref(), &scenario.title, &trust))?;
         publish(results, self.manifest.clone())
     }
 

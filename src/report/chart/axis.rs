@@ -1,5 +1,6 @@
 //! An axis with ticks where a reader wants them.
 
+use crate::report::chart::bodies::Scale;
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -53,6 +54,15 @@ impl TickedAxis {
         let powers = powers(from, to, MOST_TICKS);
         let ticks = if powers.len() < 4 { round_ticks(from, to) } else { powers };
         Self { from, to, log: true, ticks }
+    }
+
+    /// An axis between two numbers, above zero where it runs by factors.
+    pub(super) fn of(scale: Scale, (from, to): (f64, f64)) -> Self {
+        match scale {
+            Scale::Even => Self::between(from, to),
+            Scale::Powers => Self::log(from, to),
+            Scale::Decades => Self { from, to, log: true, ticks: decades(from, to) },
+        }
     }
 
     /// An axis between two numbers.
@@ -109,6 +119,21 @@ fn powers(least: f64, most: f64, room: usize) -> Vec<f64> {
     (first..=last).step_by(stride).map(|power| f64::from(power).exp2()).collect()
 }
 
+/// 1, 2 and 5 times powers of ten, or powers of ten alone where these are many; round numbers where they are too few to read by.
+fn decades(from: f64, to: f64) -> Vec<f64> {
+    let (first, last) = (from.log10().floor() as i32, to.log10().ceil() as i32);
+    let within = |steps: &[f64]| -> Vec<f64> {
+        let all = (first..=last).flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+        all.filter(|tick| (from..=to).contains(tick)).collect()
+    };
+    let all = within(&[1.0, 2.0, 5.0]);
+    match all.len() {
+        ..3 => round_ticks(from, to),
+        3..=MOST_TICKS => all,
+        _ => within(&[1.0]),
+    }
+}
+
 /// Multiples of 1, 2, 2.5 or 5 times a power of ten.
 fn round_ticks(from: f64, to: f64) -> Vec<f64> {
     let rough = (to - from) / (MOST_TICKS as f64 - 2.0);
@@ -157,6 +182,10 @@ mod tests {
     fn ticks_are_where_a_reader_looks_for_them() {
         assert_eq!(TickedAxis::through(&[1, 2, 4, 6, 8]).ticks, [1.0, 2.0, 4.0, 6.0, 8.0]);
         assert_eq!(TickedAxis::through(&[1, 16, 64, 256]).ticks, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0]);
+        assert_eq!(TickedAxis::of(Scale::Decades, (60.0, 9000.0)).ticks, [100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0]);
+        assert_eq!(TickedAxis::of(Scale::Decades, (30.0, 2e4)).ticks.len(), 9);
+        assert_eq!(TickedAxis::of(Scale::Decades, (0.5, 2e6)).ticks, [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6]);
+        assert_eq!(TickedAxis::of(Scale::Decades, (31.0, 45.0)).ticks, [32.0, 34.0, 36.0, 38.0, 40.0, 42.0, 44.0]);
         assert_eq!(TickedAxis::up_to(2.2).ticks, [0.0, 0.5, 1.0, 1.5, 2.0]);
         assert_eq!(TickedAxis::through(&[5]).ticks, [5.0]);
         assert_eq!(TickedAxis::slots(3).ticks, [0.0, 1.0, 2.0]);

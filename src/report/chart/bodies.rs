@@ -75,6 +75,17 @@ pub struct BarPlot {
     pub groups: Vec<Vec<f64>>,
 }
 
+/// How an axis runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    Even,
+    /// By factors, ticks at powers of two: batches, ratios.
+    Powers,
+    /// By factors, ticks at 1, 2 and 5 times powers of ten: times.
+    Decades,
+}
+
 /// Points of several kinds over two numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
@@ -84,12 +95,12 @@ pub struct Scatter {
     pub y_label: String,
     /// Least and largest x.
     pub x: (f64, f64),
-    /// Whether the x axis is logarithmic.
-    pub log_x: bool,
+    /// How its axis runs.
+    pub x_scale: Scale,
     /// Least and largest y.
     pub y: (f64, f64),
-    /// Whether the y axis is logarithmic.
-    pub log_y: bool,
+    /// How its axis runs.
+    pub y_scale: Scale,
     /// Title of the legend.
     pub legend: String,
     /// The kinds, in the order of their colours.

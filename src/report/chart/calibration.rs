@@ -3,7 +3,7 @@
 use crate::evidence::fitted::{Fitted, Used};
 use crate::evidence::sample::Seen;
 use crate::report::calibration::headline;
-use crate::report::chart::bodies::{Guide, Kind, Scatter};
+use crate::report::chart::bodies::{Guide, Kind, Scale, Scatter};
 use crate::report::chart::spec::{Body, Chart, Heading};
 
 /// Errors beyond this are drawn at the edge: a few would flatten all others.
@@ -66,8 +66,8 @@ fn by_batch(used: &[Used]) -> Scatter {
         y_label: "% longer or shorter than measured".to_owned(),
         x,
         y: (-reach, reach),
-        log_x: true,
-        log_y: false,
+        x_scale: Scale::Powers,
+        y_scale: Scale::Even,
         legend: "points".to_owned(),
         kinds,
         guides: vec![level(BAND, false), level(-BAND, false), level(0.0, true)],

@@ -4,7 +4,7 @@ use crate::domain::observed::Stamp;
 use crate::import::engine::stamp::written;
 use crate::report::acceptance::Section;
 use crate::report::acceptance::text::whose;
-use crate::report::chart::bodies::{Guide, Kind, Scatter};
+use crate::report::chart::bodies::{Guide, Kind, Scale, Scatter};
 use crate::report::chart::spec::{Body, Chart, Heading};
 
 /// More lines than this cannot be told apart.
@@ -70,9 +70,9 @@ pub fn chart(sections: &[Section<'_>], title: &str, trust: &[String]) -> Option<
         x_label: format!("{unit} from {began}"),
         y_label: "tokens per pass".to_owned(),
         x: (0.0, (last - first) as f64 / seconds),
-        log_x: false,
+        x_scale: Scale::Even,
         y: (1.0, 1.0 + (highest - 1.0) * 1.1 + 0.05),
-        log_y: false,
+        y_scale: Scale::Even,
         legend: "printed by".to_owned(),
         kinds: kinds.into_iter().enumerate().map(kind).collect(),
         guides,

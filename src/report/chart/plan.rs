@@ -4,7 +4,7 @@ use crate::acceptance::process::Known;
 use crate::plan::candidate::{Here, runs};
 use crate::plan::latency::{Pace, plain, speculative};
 use crate::plan::verdict::Stand;
-use crate::report::chart::bodies::{Guide, Kind, Scatter, TornadoBar, TornadoPlot};
+use crate::report::chart::bodies::{Guide, Kind, Scale, Scatter, TornadoBar, TornadoPlot};
 use crate::report::chart::spec::{Body, Chart, Heading, Line, LinePlot, Lines, Spot};
 use crate::report::number::times;
 use crate::report::pick::by_factor;
@@ -170,9 +170,9 @@ fn frontier(seen: &Seen<'_, '_, '_>, one_of: &str, heading: impl Fn(&str, String
         x_label: "tokens per second of one user".to_owned(),
         y_label: "tokens per second of one GPU".to_owned(),
         x: (0.0, x * 1.05),
-        log_x: false,
+        x_scale: Scale::Even,
         y: (0.0, y * 1.08),
-        log_y: false,
+        y_scale: Scale::Even,
         legend: "decoding".to_owned(),
         guides: kinds.iter().flat_map(joints).collect(),
         kinds,

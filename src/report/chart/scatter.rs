@@ -26,8 +26,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     let entries: Vec<(String, RGBColor)> =
         plot.kinds.iter().map(|kind| (kind.name.clone(), palette::line(kind.color))).collect();
     legend(&strips.side, pen, &plot.legend, &entries)?;
-    let x = if plot.log_x { TickedAxis::log(plot.x.0, plot.x.1) } else { TickedAxis::between(plot.x.0, plot.x.1) };
-    let y = if plot.log_y { TickedAxis::log(plot.y.0, plot.y.1) } else { TickedAxis::between(plot.y.0, plot.y.1) };
+    let (x, y) = (TickedAxis::of(plot.x_scale, plot.x), TickedAxis::of(plot.y_scale, plot.y));
     let chart = axes(&strips.body, pen, Words { title: "", x: &plot.x_label, y: &plot.y_label }, x, y)?;
     let area = chart.plotting_area();
     for guide in &plot.guides {

@@ -1,7 +1,7 @@
 //! Charts of a service under load.
 
 use crate::domain::traffic::{Arrivals, Slo};
-use crate::report::chart::bodies::{Guide, Kind, Scatter};
+use crate::report::chart::bodies::{Guide, Kind, Scale, Scatter};
 use crate::report::chart::spec::{Body, Chart, Heading};
 use crate::report::number::brief;
 use crate::report::traffic::Shown;
@@ -17,9 +17,10 @@ struct Over<'m> {
     part: &'static str,
     what: String,
     y_label: String,
-    log_y: bool,
+    scale: Scale,
     of: &'m dyn Fn(&Measures) -> Option<f64>,
     limit: Option<f64>,
+    is_time: bool,
 }
 
 /// The charts of the first deployment: waiting, pace and throughput over load, a line for each policy. None of a single load.
@@ -39,25 +40,28 @@ pub fn charts(all: &[Shown<'_>], slo: Option<&Slo>, title: &str, trust: &[String
             part: "ttft",
             what: "Time to first token".to_owned(),
             y_label: format!("TTFT {percentile} (ms)"),
-            log_y: true,
+            scale: Scale::Decades,
             of: &|measures| Some(measures.ttft.at(share)?.value * 1e3),
             limit: ms(slo.and_then(|slo| slo.ttft)),
+            is_time: true,
         },
         Over {
             part: "tpot",
             what: "Time for each token".to_owned(),
             y_label: format!("TPOT {percentile} (ms)"),
-            log_y: false,
+            scale: Scale::Even,
             of: &|measures| Some(measures.tpot.at(share)?.value * 1e3),
             limit: ms(slo.and_then(|slo| slo.tpot)),
+            is_time: true,
         },
         Over {
             part: "throughput",
             what: "Output tokens".to_owned(),
             y_label: "output tokens/s".to_owned(),
-            log_y: false,
+            scale: Scale::Even,
             of: &|measures| Some(replicas * measures.over_time.per_second(measures.over_time.tokens)?),
             limit: None,
+            is_time: false,
         },
     ];
     let deployments = all.last().map_or(1, |last| last.case.subject + 1);
@@ -89,6 +93,10 @@ fn chart(shown: &[&Shown<'_>], over: &Over<'_>, deployments: usize, title: &str,
     if kinds.is_empty() || most <= 0.0 {
         return None;
     }
+    let y = match over.scale {
+        Scale::Even => (0.0, most * 1.08),
+        Scale::Powers | Scale::Decades => (least / 1.3, most * 1.3),
+    };
     let x_most = traffic.loads.iter().copied().fold(0.0, f64::max) * 1.05;
     let joints = |kind: &Kind| -> Vec<Guide> {
         let joint = |pair: &[(f64, f64)]| Guide { from: pair[0], to: pair[1], strong: false, color: Some(kind.color) };
@@ -103,7 +111,8 @@ fn chart(shown: &[&Shown<'_>], over: &Over<'_>, deployments: usize, title: &str,
         Some(limit) => format!("The line at {} ms is what is asked.", brief(limit)),
         None => String::new(),
     };
-    if shown.iter().any(|shown| shown.case.measures.is_overloaded()) {
+    caption.push_str(&hidden(&kinds, y, over.scale));
+    if over.is_time && shown.iter().any(|shown| shown.case.measures.is_overloaded()) {
         caption.push_str("  Where requests pile up, times say how long the run was.");
     }
     if deployments > 1 {
@@ -128,12 +137,35 @@ fn chart(shown: &[&Shown<'_>], over: &Over<'_>, deployments: usize, title: &str,
             x_label: x_label.to_owned(),
             y_label: over.y_label.clone(),
             x: (0.0, x_most),
-            log_x: false,
-            y: (if over.log_y { least / 1.3 } else { 0.0 }, most * if over.log_y { 1.3 } else { 1.08 }),
-            log_y: over.log_y,
+            x_scale: Scale::Even,
+            y,
+            y_scale: over.scale,
             legend: "policy".to_owned(),
             guides: kinds.iter().flat_map(joints).chain(limit).collect(),
             kinds,
         }),
     })
+}
+
+/// The share of an axis in which two lines are one to the eye.
+const ONE: f64 = 0.012;
+
+/// Lines that lie beneath later ones all along.
+fn hidden(kinds: &[Kind], (from, to): (f64, f64), scale: Scale) -> String {
+    let at = |y: f64| match scale {
+        Scale::Even => (y - from) / (to - from),
+        Scale::Powers | Scale::Decades => (y / from).ln() / (to / from).ln(),
+    };
+    let covers = |under: &Kind, over: &Kind| {
+        let near = |(one, other): (&(f64, f64), &(f64, f64))| {
+            one.0.to_bits() == other.0.to_bits() && (at(one.1) - at(other.1)).abs() < ONE
+        };
+        under.points.len() == over.points.len() && under.points.iter().zip(&over.points).all(near)
+    };
+    let pairs = (0..kinds.len()).filter_map(|under| {
+        let over = (under + 1..kinds.len()).rev().find(|&over| covers(&kinds[under], &kinds[over]))?;
+        Some(format!("{} lies beneath {}", kinds[under].name, kinds[over].name))
+    });
+    let pairs: Vec<String> = pairs.collect();
+    if pairs.is_empty() { String::new() } else { format!("  {}.", pairs.join(", ")) }
 }

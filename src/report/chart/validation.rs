@@ -1,7 +1,7 @@
 //! What the charts of a validation show: predicted against measured, and errors by batch.
 
 use crate::evidence::validation::{Row, Validation};
-use crate::report::chart::bodies::{Guide, Kind, Scatter};
+use crate::report::chart::bodies::{Guide, Kind, Scale, Scatter};
 use crate::report::chart::spec::{Body, Chart, Heading};
 use crate::report::validation::{headline, percent};
 use crate::words::Class;
@@ -87,8 +87,8 @@ fn against_measured(spots: &[Spot]) -> Scatter {
         y_label: "predicted speedup".to_owned(),
         x: (least, most),
         y: (least, most),
-        log_x: true,
-        log_y: true,
+        x_scale: Scale::Powers,
+        y_scale: Scale::Powers,
         legend: "targets".to_owned(),
         kinds: kinds(spots, |spot| (spot.measured, spot.predicted)),
         guides: vec![slanted(1.0 + BAND, false), slanted(1.0 - BAND, false), slanted(1.0, true)],
@@ -109,8 +109,8 @@ fn by_batch(spots: &[Spot]) -> Scatter {
         y_label: "predicted over measured, in percent above or below".to_owned(),
         x,
         y: (-reach, reach),
-        log_x: true,
-        log_y: false,
+        x_scale: Scale::Powers,
+        y_scale: Scale::Even,
         legend: "targets".to_owned(),
         kinds: kinds(spots, |spot| (spot.batch, error(spot).clamp(-EDGE, EDGE))),
         guides: vec![level(BAND * 100.0, false), level(-BAND * 100.0, false), level(0.0, true)],
