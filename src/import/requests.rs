@@ -44,7 +44,10 @@ pub enum NotServed {
     #[error("it is a pointer of Git LFS, not the file: fetch that with `git lfs pull`, or from the releases page")]
     Pointer,
     /// Conversations without counts.
-    #[error("it holds conversations as text, without numbers of tokens: count them with the model's tokenizer first")]
+    #[error(
+        "it holds conversations as text, without numbers of tokens: count them with the model's tokenizer, and write columns \
+         num_prefill_tokens and num_decode_tokens"
+    )]
     Texts,
     /// No request.
     #[error("it holds no request")]

@@ -145,6 +145,13 @@ impl<P: Pace> Service<P> {
         }
     }
 
+    /// Sequences that run at a time where all have so many tokens; one at least.
+    pub(super) fn fits(&self, tokens: f64) -> usize {
+        let each = self.room.bytes(self.room.blocks(tokens as u32));
+        let in_cache = if each > 0.0 { (self.room.budget / each) as usize } else { usize::MAX };
+        self.sequences.min(in_cache).max(1)
+    }
+
     /// Whether a request can ever be served.
     pub(super) fn can_hold(&self, prompt: u32, output: u32) -> bool {
         let tokens = prompt.saturating_add(output);

@@ -73,8 +73,8 @@ impl Subject<'_> {
 
     /// Output tokens per second, and sequences that decode, of clients who never let it rest.
     fn full(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<(Option<f64>, Option<f64>), NoRun> {
-        let at_a_time = Service::of(self.setup, &NOTHING, &self.lengths_of(asked.policy)).sequences;
-        let clients = (CLIENTS * at_a_time as f64).ceil();
+        let service = Service::of(self.setup, &NOTHING, &self.lengths_of(asked.policy));
+        let clients = (CLIENTS * service.fits(context(asked.traffic)) as f64).ceil();
         let requests = AT_LEAST.max(OF_EACH * clients as u64);
         let arrivals = Arrivals::Closed { think: Seconds::ZERO };
         let traffic = Traffic { requests, warmup: Probability::nearest(0.5), arrivals, ..asked.traffic.clone() };
