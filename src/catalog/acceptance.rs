@@ -34,7 +34,6 @@ const KEYS: Keys = Keys {
         "spread",
         "provenance",
     ],
-    later: &[],
 };
 /// Where an acceptance stands.
 #[derive(Clone, Copy)]

@@ -16,29 +16,29 @@ pub(super) fn degree(node: &Node, problems: &mut Problems) -> Option<u64> {
     integer(node, problems, 1, 1 << 20)
 }
 
-/// `[deployment]`
-pub(super) fn spread(node: &Node, problems: &mut Problems) -> Option<Spread> {
-    let keys = Keys {
-        known: &["expert_parallel", "pipeline", "data_parallel_attention", "draft_tensor_parallel"],
-        later: &["replicas"],
-    };
+/// `[deployment]`: how a replica is spread over devices, and how many replicas there are.
+pub(super) fn spread(node: &Node, problems: &mut Problems) -> Option<(Spread, Option<u64>)> {
+    let keys =
+        Keys::all(&["expert_parallel", "pipeline", "data_parallel_attention", "draft_tensor_parallel", "replicas"]);
     let mut fields = Fields::open(node, &keys, problems)?;
     let expert_parallel = fields.optional("expert_parallel", degree);
     let pipeline = fields.optional("pipeline", degree);
     let apart = fields.optional("data_parallel_attention", flag);
     let draft_tensor_parallel = fields.optional("draft_tensor_parallel", degree);
+    let replicas = fields.optional("replicas", degree);
     let (expert_parallel, apart) = (expert_parallel?, apart?.unwrap_or_default());
     if apart && expert_parallel.is_none() {
         let found = Diagnostic::error("missing-key", format!("`{}` has no `expert_parallel`", node.path));
         return problems
             .report(found.at(&node.place).hint("where attention is apart it says how many devices share the experts"));
     }
-    Some(Spread {
+    let spread = Spread {
         expert_parallel,
         pipeline: pipeline?.unwrap_or(1),
         data_parallel_attention: apart,
         draft_tensor_parallel: draft_tensor_parallel?,
-    })
+    };
+    Some((spread, replicas?))
 }
 
 /// `[limits]`

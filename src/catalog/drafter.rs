@@ -37,7 +37,6 @@ const KEYS: Keys = Keys {
         "shape",
         "acceptance",
     ],
-    later: &[],
 };
 
 /// Code of the mistake that a drafter states no acceptance, and nothing published stands in.

@@ -34,7 +34,7 @@ fn attention(node: &Node, problems: &mut Problems) -> Option<Attention> {
         KindKey::One("linear") => linear.flatten().map(Attention::Linear),
         KindKey::One("ssm") => ssm.flatten().map(Attention::Ssm),
         KindKey::One(_) => Some(Attention::None),
-        KindKey::Absent => no_kind(node, &ATTENTION, "gqa = { heads = 32, kv_heads = 8, head_dim = 128 }", problems),
+        KindKey::Absent => no_kind(node, "gqa = { heads = 32, kv_heads = 8, head_dim = 128 }", problems),
     }
 }
 
@@ -152,7 +152,7 @@ fn ffn(node: &Node, problems: &mut Problems) -> Option<Ffn> {
         KindKey::One("plain") => plain.flatten().map(|intermediate| Ffn::Plain { intermediate }),
         KindKey::One("moe") => moe.flatten().map(Ffn::Moe),
         KindKey::One(_) => Some(Ffn::None),
-        KindKey::Absent => no_kind(node, &FFN, "gated = { intermediate = 14336 }", problems),
+        KindKey::Absent => no_kind(node, "gated = { intermediate = 14336 }", problems),
     }
 }
 
@@ -185,11 +185,8 @@ fn moe(node: &Node, problems: &mut Problems) -> Option<Moe> {
     }
 }
 
-/// A table without a kind; one of a kind that is still to come has been refused already.
-fn no_kind<T>(node: &Node, keys: &Keys, example: &str, problems: &mut Problems) -> Option<T> {
-    if keys.later.iter().any(|key| node.get(key).is_some()) {
-        return None;
-    }
+/// A table without a kind.
+fn no_kind<T>(node: &Node, example: &str, problems: &mut Problems) -> Option<T> {
     let found = Diagnostic::error("missing-key", format!("`{}` has no kind", node.path)).at(&node.place);
     problems.report(found.hint(format!("such as {example}")))
 }

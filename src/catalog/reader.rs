@@ -57,16 +57,15 @@ fn line(diagnostic: &Diagnostic) -> Option<usize> {
     Some(head.rfind('\n').map_or(0, |at| at + 1))
 }
 
-/// The keys of a table: those this version reads, and those of the format that it does not read yet.
+/// The keys of a table.
 pub(super) struct Keys {
     pub(super) known: &'static [&'static str],
-    pub(super) later: &'static [&'static str],
 }
 
 impl Keys {
-    /// Keys that are all read.
+    /// These.
     pub(super) const fn all(known: &'static [&'static str]) -> Self {
-        Self { known, later: &[] }
+        Self { known }
     }
 }
 
@@ -129,15 +128,7 @@ impl<'n, 'p> Fields<'n, 'p> {
 }
 
 fn unknown_key(key: &str, path: &str, place: &Place, keys: &Keys) -> Diagnostic {
-    if keys.later.contains(&key) {
-        let message = format!("`{path}` belongs to the format, but this version does not support it yet");
-        return Diagnostic::error("not-built-yet", message)
-            .at(place)
-            .hint("leave it out; CHANGELOG.md says what each version supports");
-    }
-    let mut allowed: Vec<&str> = keys.known.to_vec();
-    allowed.extend(keys.later);
-    let hint = match nearest(key, allowed.iter().copied()) {
+    let hint = match nearest(key, keys.known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("allowed here: {}", keys.known.join(", ")),
     };

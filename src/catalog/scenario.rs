@@ -10,7 +10,7 @@ use crate::catalog::measured::measured;
 use crate::catalog::node::{Node, Value};
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many, text};
 use crate::catalog::simulate::simulate;
-use crate::catalog::traffic::{slo, traffic};
+use crate::catalog::traffic::{Around, slo, traffic};
 use crate::catalog::uncertainty::uncertainty;
 use crate::catalog::values::{LARGEST_INTEGER, integer_axis, word};
 use crate::catalog::verify_cost::verify_cost;
@@ -48,7 +48,6 @@ const KEYS: Keys = Keys {
         "traffic",
         "slo",
     ],
-    later: &[],
 };
 
 /// The longest chain: a thousand times what any engine runs.
@@ -94,7 +93,9 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let simulating = fields.optional("simulate", simulate);
     let uncertainty = fields.optional("uncertainty", uncertainty);
     let measured = fields.optional("measured", measured);
-    let traffic = fields.optional("traffic", |node, problems| traffic(node, problems, kinds, loader));
+    let replicas = spread.flatten().and_then(|(_, replicas)| replicas);
+    let around = Around { workloads: kinds, replicas };
+    let traffic = fields.optional("traffic", |node, problems| traffic(node, problems, &around, loader));
     let slo = fields.optional("slo", slo);
     let verify_cost = fields.optional("verify_cost", verify_cost);
     fields.optional("launch", origin)?;
@@ -129,7 +130,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
         drafters: drafting?.unwrap_or_default(),
         workloads: workloads?.unwrap_or_default().into_iter().map(|(workload, _)| workload).collect(),
         axes: axes?.or_else(|| default_axes(by_default?))?,
-        spread: spread?.unwrap_or_default(),
+        spread: spread?.map(|(spread, _)| spread).unwrap_or_default(),
         limits: limits?.unwrap_or_default(),
         memory: memory?.or_else(default_memory)?,
         verify_cost: verify_cost?,

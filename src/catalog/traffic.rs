@@ -57,6 +57,14 @@ const SHAPES: (f64, f64) = (0.01, 10_000.0);
 const DEFAULT_PROMPT: Length = Length::LogNormal { mean: 1024.0, sd: 1024.0 };
 const DEFAULT_OUTPUT: Length = Length::LogNormal { mean: 256.0, sd: 256.0 };
 
+/// What other sections say of traffic.
+pub(super) struct Around<'r> {
+    /// Its kinds.
+    pub(super) workloads: &'r [Read],
+    /// Of the deployment.
+    pub(super) replicas: Option<u64>,
+}
+
 /// What all traffic has.
 struct Common {
     requests: Option<u64>,
@@ -65,16 +73,21 @@ struct Common {
     replicas: u64,
 }
 
-fn common(fields: &mut Fields<'_, '_>, fewest: u64) -> Option<Common> {
+fn common(fields: &mut Fields<'_, '_>, fewest: u64, deployed: Option<u64>) -> Option<Common> {
     let requests = fields.optional("requests", |node, problems| integer(node, problems, fewest, MOST_REQUESTS));
     let warmup = fields.optional("warmup", warmup);
     let policies = fields.optional("policies", policies);
-    let replicas = fields.optional("replicas", |node, problems| integer(node, problems, 1, MOST_CLIENTS));
+    let replicas = fields.optional("replicas", |node, problems| {
+        let replicas = integer(node, problems, 1, MOST_CLIENTS)?;
+        let Some(deployed) = deployed.filter(|deployed| *deployed != replicas) else { return Some(replicas) };
+        let message = format!("`{}` is {replicas} and deployment.replicas {deployed}", node.path);
+        problems.report(Diagnostic::error("conflict", message).at(&node.place).hint("state one of them"))
+    });
     Some(Common {
         requests: requests?,
         warmup: warmup?.unwrap_or(Probability::nearest(DEFAULT_WARMUP)),
         policies: policies?.unwrap_or_else(|| vec![Policy::Off, Policy::Schedule, Policy::Greedy]),
-        replicas: replicas?.unwrap_or(1),
+        replicas: replicas?.or(deployed).unwrap_or(1),
     })
 }
 
@@ -82,14 +95,14 @@ fn common(fields: &mut Fields<'_, '_>, fewest: u64) -> Option<Common> {
 pub(super) fn traffic(
     node: &Node,
     problems: &mut Problems,
-    workloads: &[Read],
+    around: &Around<'_>,
     loader: &mut Loader<'_>,
 ) -> Option<Traffic> {
     if node.get("trace").is_some() {
-        return seen::seen(node, problems, workloads, loader);
+        return seen::seen(node, problems, around, loader);
     }
     let mut fields = Fields::open(node, &KEYS, problems)?;
-    let common = common(&mut fields, FEWEST_REQUESTS);
+    let common = common(&mut fields, FEWEST_REQUESTS, around.replicas);
     let arriving = fields.optional("arrivals", word::<Arriving>);
     let burstiness = fields.optional("burstiness", shape);
     let think = fields.optional("think", |node, problems| quantity::<Seconds>(node, problems, 0.0));
@@ -119,7 +132,7 @@ pub(super) fn traffic(
         warmup: common.warmup,
         arrivals,
         loads,
-        kinds: kinds(workloads, &prompt, &output, prefix_hit?.unwrap_or(Probability::ZERO)),
+        kinds: kinds(around.workloads, &prompt, &output, prefix_hit?.unwrap_or(Probability::ZERO)),
         policies: common.policies,
         replicas: common.replicas,
     })

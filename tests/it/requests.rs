@@ -111,6 +111,14 @@ fn traces_are_played_at_their_own_times() {
     near(rows(",rate=4.0"), [4.0, 360.0, 4.0, 1.0]);
     near(rows(",window={from=\"100 s\",to=\"300 s\"}"), [1.0, 180.0, 1.0, 1.0]);
     near(rows(",replicas=2,rate=6.0"), [6.0, 180.0, 6.0, 2.0]);
+    let shared = "deployment={replicas=2}";
+    let study = "traffic={trace=\"seen.csv\",policies=[\"off\"]}";
+    let flags = ["traffic", "--scenario", "llama-8b-drafters", "--write", "none", "--quiet", "--set"];
+    let told = run_well(folder.path(), &[&flags[..], &[study, "--set", shared, "--format", "csv"]].concat()).stdout;
+    assert!(told.lines().nth(1).unwrap().contains(",2,trace,1,off,180,"), "{told}");
+    let both = "traffic={trace=\"seen.csv\",replicas=3}";
+    let refused = run(folder.path(), &[&flags[..], &[both, "--set", shared]].concat());
+    assert!(refused.code == 2 && refused.stderr.contains("is 3 and deployment.replicas 2"), "{}", refused.stderr);
     let lengths = "traffic={rate=2,prompt={trace=\"seen.csv\"},output={trace=\"seen.csv\"},policies=[\"off\"]}";
     let told =
         run_well(folder.path(), &["traffic", "--scenario", "llama-8b-drafters", "--write", "none", "--set", lengths])

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::lengths::{kinds, trace};
-use super::{DEFAULT_OUTPUT, DEFAULT_PROMPT, KEYS, RATES, checked, common, rate};
+use super::{Around, DEFAULT_OUTPUT, DEFAULT_PROMPT, KEYS, RATES, checked, common, rate};
 use crate::catalog::load::Loader;
 use crate::catalog::node::Node;
 use crate::catalog::reader::{Fields, Keys, Problems, one_or_many};
 use crate::catalog::values::{number, quantity};
-use crate::catalog::workloads::Read;
 use crate::diagnostic::Diagnostic;
 use crate::domain::served::Served;
 use crate::domain::traffic::{Arrivals, Traffic};
@@ -21,7 +20,7 @@ const LENGTHS_ONLY: &str = "use its lengths: prompt = { trace = … }, output = 
 pub(super) fn seen(
     node: &Node,
     problems: &mut Problems,
-    workloads: &[Read],
+    around: &Around<'_>,
     loader: &mut Loader<'_>,
 ) -> Option<Traffic> {
     check_keys(node, problems)?;
@@ -30,7 +29,7 @@ pub(super) fn seen(
     let scale = fields.optional("time_scale", scale);
     let window = fields.optional("window", window);
     let rates = fields.optional("rate", |node, problems| one_or_many(node, problems, rate));
-    let common = common(&mut fields, 1);
+    let common = common(&mut fields, 1, around.replicas);
     let (mut served, window, scale, rates, common) = (served?, window?, scale?, rates?, common?);
     let own = rate_of(&mut served, window, common.replicas)
         .map_err(|(message, hint)| {
@@ -48,7 +47,7 @@ pub(super) fn seen(
         warmup: common.warmup,
         arrivals: Arrivals::Seen(Arc::new(served)),
         loads,
-        kinds: kinds(workloads, &DEFAULT_PROMPT, &DEFAULT_OUTPUT, Probability::ZERO),
+        kinds: kinds(around.workloads, &DEFAULT_PROMPT, &DEFAULT_OUTPUT, Probability::ZERO),
         policies: common.policies,
         replicas: common.replicas,
     })
