@@ -93,8 +93,7 @@ pub(super) fn scenario(root: &Node, name: &str, problems: &mut Problems, loader:
     let simulating = fields.optional("simulate", simulate);
     let uncertainty = fields.optional("uncertainty", uncertainty);
     let measured = fields.optional("measured", measured);
-    let replicas = spread.flatten().and_then(|(_, replicas)| replicas);
-    let around = Around { workloads: kinds, replicas };
+    let around = Around { workloads: kinds, replicas: spread.flatten().and_then(|(_, replicas)| replicas) };
     let traffic = fields.optional("traffic", |node, problems| traffic(node, problems, &around, loader));
     let slo = fields.optional("slo", slo);
     let verify_cost = fields.optional("verify_cost", verify_cost);
