@@ -228,6 +228,7 @@ fn from(beside: Option<&Path>, reference: &str) -> PathBuf {
 pub(super) fn recording(reference: &str, beside: Option<&Path>) -> Result<Arc<Source>, Diagnostic> {
     let path = from(beside, reference);
     let text = read(&path, LARGEST_RECORDING).map_err(|error| match error.code {
+        "not-found" if beside.is_none() => error.hint("check the path; it starts in the current folder"),
         "not-found" => error.hint("check the path; it starts in the scenario's folder"),
         _ => error,
     })?;

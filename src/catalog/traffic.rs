@@ -41,7 +41,7 @@ const KEYS: Keys = Keys::all(&[
 const MOST_REQUESTS: u64 = 100_000_000;
 /// Requests of a run where nobody says; of a closed loop as many of each client at least as are below.
 const DEFAULT_REQUESTS: u64 = 2000;
-const DEFAULT_OF_EACH: u64 = 10;
+const DEFAULT_OF_EACH: u64 = 20;
 /// Requests that tell anything.
 const FEWEST_REQUESTS: u64 = 20;
 const DEFAULT_WARMUP: f64 = 0.1;
@@ -206,7 +206,7 @@ fn check_keys(node: &Node, arriving: Arriving, problems: &mut Problems) -> Optio
 }
 
 fn rate(node: &Node, problems: &mut Problems) -> Option<f64> {
-    let rate = number(node, problems, 0.0)?;
+    let rate = number(node, problems, -1e30)?;
     if (RATES.0..=RATES.1).contains(&rate) {
         return Some(rate);
     }

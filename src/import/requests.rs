@@ -87,6 +87,7 @@ pub fn requests(name: &str, text: &str) -> Result<Served, NotServed> {
     let mut notes = Vec::new();
     let raw = match start.chars().next() {
         None => return Err(NotServed::Empty),
+        Some('[') if start.trim_start_matches('[').trim_start().starts_with(']') => return Err(NotServed::Empty),
         Some('[') => return Err(NotServed::Texts),
         Some('{') => lines::read(text, &mut notes)?,
         Some(_) => table::read(text, &mut notes)?,

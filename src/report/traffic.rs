@@ -50,12 +50,19 @@ impl Shown<'_> {
 
     /// Output tokens per second over those without speculation, each with as many sequences as it can.
     fn throughput_ratio(&self) -> Option<f64> {
-        Some(self.full?.tokens_per_s? / self.full_off?.tokens_per_s?)
+        let ratio = self.full?.tokens_per_s?.value / self.full_off?.tokens_per_s?.value;
+        // Of requests that ask for no output there is none.
+        ratio.is_finite().then_some(ratio)
     }
 
     /// Output tokens per second of all replicas where they are always full.
-    fn full_tokens_per_s(&self) -> Option<f64> {
-        Some(self.traffic.replicas as f64 * self.full?.tokens_per_s?)
+    fn full_tokens_per_s(&self) -> Option<Estimate> {
+        Some(self.of_all_replicas(self.full?.tokens_per_s?))
+    }
+
+    fn of_all_replicas(&self, of: Estimate) -> Estimate {
+        let replicas = self.traffic.replicas as f64;
+        Estimate { value: replicas * of.value, low: replicas * of.low, high: replicas * of.high }
     }
 
     /// What is to be known of the run.

@@ -60,9 +60,9 @@ fn judge(of: Estimate, limit: f64) -> Meets {
 pub struct Capacity {
     /// Requests per second of one replica.
     pub rate: f64,
-    /// The highest rate that surely does; none was found if it is 0.
+    /// The lower end of its interval; 0 if no rate was found that surely does.
     pub low: f64,
-    /// The lowest above that surely does not.
+    /// The upper end; endless if none was found that surely does not.
     pub high: f64,
     /// The run at `rate`.
     pub at: Measures,
@@ -70,13 +70,13 @@ pub struct Capacity {
     pub limit: Option<Limit>,
 }
 
-/// What is asked cannot be met at any load.
+/// What is asked cannot be met at any load, or too few requests are measured to say at which.
 #[derive(Clone, Debug)]
 pub struct Never {
     /// A run at next to no load.
     pub alone: Measures,
-    /// What is not met.
-    pub limit: Limit,
+    /// What is not met; none where there are too few requests.
+    pub limit: Option<Limit>,
 }
 
 /// Requests of a run that looks for the range, where more are measured in it.
@@ -104,8 +104,12 @@ pub fn capacity(
     requests: u64,
     run: impl FnMut(f64, u64) -> Result<Measures, NoRun>,
 ) -> Result<Result<Capacity, Never>, NoRun> {
-    let mut search = Search { slo, run, low: 0.0, high: f64::INFINITY, best: None, above: None };
+    let mut search = Search { slo, run, surely: Vec::new(), no: Vec::new(), best: None, above: None };
     let few = requests.min(COARSE);
+    let alone = (search.run)(light, few)?;
+    if alone.chance().is_infinite() {
+        return Ok(Err(Never { alone, limit: None }));
+    }
     if !search.tries(light, few)? {
         return search.never(light, few);
     }
@@ -122,7 +126,7 @@ pub fn capacity(
     if range.1.is_finite() {
         range = search.halves(range, few)?;
         if few < requests {
-            (search.low, search.high, search.best, search.above) = (0.0, f64::INFINITY, None, None);
+            (search.surely, search.no, search.best, search.above) = (Vec::new(), Vec::new(), None, None);
             range = search.agrees(range, light, requests)?;
         }
         search.halves(range, requests)?;
@@ -130,16 +134,20 @@ pub fn capacity(
     search.ends(requests)?;
     let Some((rate, at)) = search.best.take() else { return search.never(light, requests) };
     let limit = search.above.map(|(_, limit)| limit);
-    Ok(Ok(Capacity { rate, low: search.low.min(rate), high: search.high, at, limit }))
+    let (low, high) = (search.low(rate), search.high(rate));
+    // A sample of requests that brings more work than most meets less: the rate of endlessly many is as far off as its work.
+    let chance = at.chance();
+    let (low, high) = (low.min(rate * (1.0 - chance)).max(0.0), high.max(rate * (1.0 + chance)));
+    Ok(Ok(Capacity { rate, low, high, at, limit }))
 }
 
 /// A search at work.
 struct Search<'s, R> {
     slo: &'s Slo,
     run: R,
-    /// The highest rate that is surely met, and the lowest that is surely not.
-    low: f64,
-    high: f64,
+    /// Rates that are surely met, and those that are surely not.
+    surely: Vec<f64>,
+    no: Vec<f64>,
     /// The highest that is met, and the lowest that is not.
     best: Option<(f64, Measures)>,
     above: Option<(f64, Limit)>,
@@ -151,8 +159,8 @@ impl<R: FnMut(f64, u64) -> Result<Measures, NoRun>> Search<'_, R> {
         let measures = (self.run)(rate, requests)?;
         let (meets, limit) = meets(&measures, self.slo);
         match meets {
-            Meets::Surely => self.low = self.low.max(rate),
-            Meets::No => self.high = self.high.min(rate),
+            Meets::Surely => self.surely.push(rate),
+            Meets::No => self.no.push(rate),
             Meets::Likely | Meets::Hardly => {}
         }
         let is_met = meets <= Meets::Likely;
@@ -162,6 +170,16 @@ impl<R: FnMut(f64, u64) -> Result<Measures, NoRun>> Search<'_, R> {
             self.above = Some((rate, limit));
         }
         Ok(is_met)
+    }
+
+    /// The highest rate up to `rate` that is surely met.
+    fn low(&self, rate: f64) -> f64 {
+        self.surely.iter().copied().filter(|surely| *surely <= rate).fold(0.0, f64::max)
+    }
+
+    /// The lowest beyond it that surely is not.
+    fn high(&self, rate: f64) -> f64 {
+        self.no.iter().copied().filter(|no| *no > rate).fold(f64::INFINITY, f64::min)
     }
 
     /// Halves a range between a rate that is met and one that is not.
@@ -194,13 +212,13 @@ impl<R: FnMut(f64, u64) -> Result<Measures, NoRun>> Search<'_, R> {
     fn ends(&mut self, requests: u64) -> Result<(), NoRun> {
         let Some((rate, _)) = self.best else { return Ok(()) };
         for lower in AWAY.map(|away| rate * (1.0 - away)) {
-            if self.low >= lower {
+            if self.low(rate) >= lower {
                 break;
             }
             self.tries(lower, requests)?;
         }
         for higher in AWAY.map(|away| rate * (1.0 + away)) {
-            if self.high <= higher || self.above.is_none() {
+            if self.high(rate) <= higher || self.above.is_none() {
                 break;
             }
             self.tries(higher, requests)?;
@@ -211,7 +229,7 @@ impl<R: FnMut(f64, u64) -> Result<Measures, NoRun>> Search<'_, R> {
     /// Nothing is met at next to no load.
     fn never(&mut self, light: f64, requests: u64) -> Result<Result<Capacity, Never>, NoRun> {
         let alone = (self.run)(light, requests)?;
-        let limit = meets(&alone, self.slo).1;
+        let limit = Some(meets(&alone, self.slo).1);
         Ok(Err(Never { alone, limit }))
     }
 }

@@ -13,7 +13,7 @@ use balance::Balance;
 use crate::domain::traffic::Slo;
 use crate::traffic::engine::Sequence;
 use crate::traffic::requests::Request;
-use crate::traffic::tally::{BATCHES, FEWEST, Gaps, Shares, Times};
+use crate::traffic::tally::{BATCHES, FEWEST, Gaps, Rates, Shares, Times};
 
 /// One step.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +85,9 @@ pub struct Measures {
     coming: usize,
     /// Requests that were there when the first measured one came, and the last.
     present: [u64; 2],
+    /// When the one before came, and tokens that are asked for over time: of prompts, and of outputs.
+    before: f64,
+    asked: [Rates; 2],
     /// Sums over time between the two.
     pub over_time: OverTime,
     balance: Balance,
@@ -114,6 +117,8 @@ impl Measures {
             closed: false,
             coming: 0,
             present: [0; 2],
+            before: 0.0,
+            asked: [Rates::default(), Rates::default()],
             over_time: OverTime::default(),
             balance: Balance::default(),
         }
@@ -154,7 +159,11 @@ impl Measures {
         }
         if self.measures(request.number) {
             self.coming = self.batch(request.number);
+            for (asked, tokens) in self.asked.iter_mut().zip([request.prompt, request.output]) {
+                asked.take(self.coming, request.at - self.before, u64::from(tokens));
+            }
         }
+        self.before = request.at;
         if request.number + 1 == self.scope.to {
             self.closed = true;
             self.present[1] = self.balance.present();
@@ -178,6 +187,18 @@ impl Measures {
         let Some(each) = self.e2e.mean() else { return false };
         let begins_early = self.scope.from > 0 && self.opened.is_some_and(|opened| opened < each.value);
         begins_early || self.over_time.seconds < each.value || self.requests() < BATCHES as u64 * FEWEST
+    }
+
+    /// By how much the work that these requests bring may be off that of endlessly many, in parts and at 95 %: by when they came and how
+    /// long they are, of prompts or outputs, whichever vary more. Endless where there are too few of them.
+    #[must_use]
+    pub fn chance(&self) -> f64 {
+        let enough = self.requests() >= BATCHES as u64 * FEWEST;
+        let of = |asked: &Rates| {
+            let rate = asked.per_second()?;
+            (rate.value > 0.0).then(|| rate.high / rate.value - 1.0)
+        };
+        if enough { self.asked.iter().filter_map(of).fold(0.0, f64::max) } else { f64::INFINITY }
     }
 
     fn is_open(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::acceptance::estimate::Estimate;
 use crate::acceptance::process::Process;
 use crate::domain::drafter::Drafter;
 use crate::domain::traffic::{Arrivals, Policy, Slo, Traffic};
@@ -72,14 +73,14 @@ impl Subject<'_> {
     }
 
     /// Output tokens per second, and sequences that decode, of clients who never let it rest.
-    fn full(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<(Option<f64>, Option<f64>), NoRun> {
+    fn full(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<(Option<Estimate>, Option<f64>), NoRun> {
         let service = Service::of(self.setup, &NOTHING, &self.lengths_of(asked.policy));
         let clients = (CLIENTS * service.fits(context(asked.traffic)) as f64).ceil();
         let requests = AT_LEAST.max(OF_EACH * clients as u64);
         let arrivals = Arrivals::Closed { think: Seconds::ZERO };
-        let traffic = Traffic { requests, warmup: Probability::nearest(0.5), arrivals, ..asked.traffic.clone() };
+        let traffic = Traffic { requests, warmup: Probability::nearest(FILLING), arrivals, ..asked.traffic.clone() };
         let over = self.run(&Asked { load: clients, traffic: &traffic, slo: None, ..*asked }, stop)?.over_time;
-        Ok((over.per_second(over.tokens), over.mean(over.decoding)))
+        Ok((over.tokens_per_s(), over.mean(over.decoding)))
     }
 
     /// The highest rate of one replica that meets what is asked.
@@ -98,9 +99,11 @@ impl Subject<'_> {
 
 /// Clients who never let a service rest, for each sequence that it runs at a time.
 const CLIENTS: f64 = 1.25;
-/// Requests of each of them, and at least; the first half fills the service.
-const OF_EACH: u64 = 4;
-const AT_LEAST: u64 = 500;
+/// Requests of each of them, and at least.
+const OF_EACH: u64 = 10;
+const AT_LEAST: u64 = 1000;
+/// The first share of them, which fills the service.
+const FILLING: f64 = 0.4;
 
 /// What a subject brings under a policy when it is always full.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,7 +113,7 @@ pub struct Full {
     /// Which of the policies.
     pub policy: usize,
     /// Output tokens per second of one replica.
-    pub tokens_per_s: Option<f64>,
+    pub tokens_per_s: Option<Estimate>,
     /// Sequences that decode, in the mean.
     pub batch: Option<f64>,
 }

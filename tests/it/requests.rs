@@ -72,6 +72,8 @@ fn traps_are_seen() {
         ("arrived_at,num_prefill_tokens,num_decode_tokens\nNaN,1,2\n", 2, "is no time"),
         ("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,2\n", 2, "yesterday"),
         ("{\"input_length\": 5, \"output_length\": \"x\"}\n", 1, "is no number"),
+        ("arrived_at,num_prefill_tokens,num_decode_tokens\r\n0,1,2\r\n1,-3,2\r\n", 3, "-3 is no number of tokens"),
+        ("TIMESTAMP,ContextTokens,GeneratedTokens\nNaN,1,2\n", 2, "is no date and time, such as"),
         ("arrived_at,num_prefill_tokens,num_decode_tokens\n0,1,2\n1,3\n", 3, "2 cells, where the header has 3"),
         ("{\"input_length\": 5, \"output_length\": 1}\n{\"input_length\": 5,\n", 2, "at column"),
     ] {
@@ -123,7 +125,7 @@ fn traces_are_played_at_their_own_times() {
     let told =
         run_well(folder.path(), &["traffic", "--scenario", "llama-8b-drafters", "--write", "none", "--set", lengths])
             .stdout;
-    assert!(told.contains("102.9") && told.contains("of 400 seen"), "{told}");
+    assert!(told.contains("103 in the mean of 400 seen"), "{told}");
     for (set, part) in [
         ("traffic={trace=\"seen.csv\",rate=2,time_scale=3}", "both a rate and a time_scale"),
         ("traffic={trace=\"seen.csv\",clients=3}", "plays no part beside a trace"),

@@ -60,7 +60,11 @@ fn mistakes_are_told_with_a_way_out() {
         ("traffic={rate=1e-4,replicas=1000}", 2, vec!["1.0e-7 requests per second to a replica"]),
         ("traffic={rate=[4,2,4]}", 2, vec!["has 4 twice"]),
         ("traffic={rate=4,warmup=1}", 2, vec!["too few requests to measure", "at most 0.9"]),
-        ("traffic={clients=2000,requests=2000}", 2, vec!["2000 requests for 2000 clients", "20000 requests"]),
+        ("traffic={clients=2000,requests=2000}", 2, vec!["2000 requests for 2000 clients", "40000 requests"]),
+        ("traffic={rate=-1}", 2, vec!["cannot be -1", "from 1e-6"]),
+        ("traffic={rate=4,policies=[3]}", 2, vec!["must be a policy: \"off\""]),
+        ("traffic={rate=4,prompt=\"x\"}", 2, vec!["must be tokens: 512"]),
+        ("traffic={rate=4,policies=[\"k=99999999999999999999\"]}", 2, vec!["cannot draft 99999999999999999999"]),
         ("traffic={clients=2,replicas=3}", 2, vec!["3 replicas for 2 clients"]),
         ("traffic={rate=4,policies=[\"off\",\"k=3\",\"off\"]}", 2, vec!["has `off` twice"]),
         ("traffic={rate=4,policies=[\"k=0\"]}", 2, vec!["cannot draft 0", "\"off\" drafts nothing"]),
@@ -212,7 +216,8 @@ fn the_highest_rate_is_met_below_and_not_above() {
     assert_eq!(held.iter().map(|row| row["policy"].as_str()).collect::<Vec<_>>(), ["off", "k=3"]);
     assert!(ran.stdout.contains("k=3 of d takes the most within what is asked"), "{}", ran.stdout);
     for row in &held {
-        let [rate, low, high] = ["requests_per_s", "surely_per_s", "surely_not_per_s"].map(|name| figure(row, name));
+        let [rate, low, high] =
+            ["requests_per_s", "requests_per_s_low", "requests_per_s_high"].map(|name| figure(row, name));
         assert!(low <= rate && rate < high && high < 1.6 * rate && low > 0.5 * rate, "{low} {rate} {high}");
         let meets = |rate: f64| {
             let runs = of(&rate.to_string()).1("csv");
@@ -233,6 +238,31 @@ fn the_highest_rate_is_met_below_and_not_above() {
     assert!((figure(&held[1], "rate_over_off") - ratio).abs() < 1e-12 && ratio > 1.2, "{ratio}");
 }
 
+/// Few requests say nothing of a highest rate, and a rate is never outside its interval.
+#[test]
+fn few_requests_tell_no_highest_rate() {
+    let of = |requests: u64| {
+        let traffic = format!("traffic={{rate=8,requests={requests},policies=[\"off\",\"k=3\"]}}");
+        let drafter = "drafters={d={eagle={version=3},acceptance={iid={alpha=0.7}}}}";
+        written(&["--set", &traffic, "--set", "slo={tpot=\"20 ms\"}", "--set", drafter])
+    };
+    let (ran, read) = of(99);
+    assert!(ran.stdout.contains("from which no highest rate can be told"), "{}", ran.stdout);
+    assert!(read("capacity.csv").iter().all(|row| row["requests_per_s"].is_empty()));
+    let (few, many) = (of(150), of(4000));
+    let width = |row: &BTreeMap<String, String>| {
+        let [rate, low, high] =
+            ["requests_per_s", "requests_per_s_low", "requests_per_s_high"].map(|name| figure(row, name));
+        assert!(low <= rate && rate <= high, "{low} {rate} {high}");
+        (high - low) / rate
+    };
+    for (few, many) in few.1("capacity.csv").iter().zip(&many.1("capacity.csv")) {
+        assert!(width(few) > 2.0 * width(many) && width(many) < 0.2, "{} {}", width(few), width(many));
+        let [low, high] = ["requests_per_s_low", "requests_per_s_high"].map(|name| figure(few, name));
+        assert!((low..=high).contains(&figure(many, "requests_per_s")), "{few:?} {many:?}");
+    }
+}
+
 /// As many as can be told apart from all at once: none is answered by a service that goes on, and it is said so.
 #[test]
 fn a_flood_ends() {
@@ -240,8 +270,16 @@ fn a_flood_ends() {
     let rows = records(&ran.stdout);
     assert!(rows[0]["notes"].contains("too_short"), "{:?}", rows[0]);
     assert!(!ran.stdout.contains("NaN") && !ran.stdout.contains("inf"), "{}", ran.stdout);
-    let text = self::ran(&["--set", "traffic={rate=1e9,requests=200,policies=[\"off\"]}"]).stdout;
+    let text = self::ran(&["--set", "traffic={rate=1e9,requests=200,policies=[\"off\",\"k=3\"]}"]).stdout;
     assert!(text.contains("? too short") && !text.contains("NaN"), "{text}");
+    assert!(text.contains("requests pile up at every load"), "{text}");
+    let none = ["--set", "traffic={rate=4,requests=100,prompt=0,output=0,policies=[\"off\",\"k=3\"]}"];
+    for format in ["text", "csv"] {
+        for slo in [&[][..], &["--set", "slo={ttft=\"1 s\"}"]] {
+            let told = self::ran(&[&none[..], &["--format", format], slo].concat()).stdout;
+            assert!(!told.contains("NaN") && !told.contains("inf"), "{told}");
+        }
+    }
 }
 
 /// Drafts that are all but never accepted pay at no load; plain decoding stands beside each drafter.
@@ -269,7 +307,7 @@ fn a_full_service_is_a_closed_loop_of_many() {
         records(&ran.stdout)
     };
     let open = of("traffic={rate=2,requests=200,policies=[\"off\",\"k=3\"]}");
-    let closed = of("traffic={clients=80,requests=500,warmup=0.5,policies=[\"off\",\"k=3\"]}");
+    let closed = of("traffic={clients=80,requests=1000,warmup=0.4,policies=[\"off\",\"k=3\"]}");
     assert_eq!(open.len(), closed.len());
     for (open, closed) in open.iter().zip(&closed) {
         let ratio = figure(open, "full_tokens_per_s") / figure(closed, "output_tokens_per_s");

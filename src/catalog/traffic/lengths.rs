@@ -39,6 +39,9 @@ pub(in crate::catalog) fn length(
     if matches!(node.value, Value::Integer(_) | Value::Float(_)) {
         return tokens(node, problems);
     }
+    if node.entries().is_none() {
+        return problems.wrong_type(node, "tokens: 512, { mean = 1024, sd = 1024 } or { trace = \"file\" }");
+    }
     let mut fields = Fields::open(node, &Keys::all(&["fixed", "mean", "sd", "trace"]), problems)?;
     if let Some(alone) = ["fixed", "trace"].into_iter().find(|key| fields.has(key)) {
         let read = match alone {

@@ -21,14 +21,24 @@ pub(super) fn policies(node: &Node, problems: &mut Problems) -> Option<Vec<Polic
 /// `"off"`, `"k=3"`, `"schedule"`, `"greedy"`, or `{ gate = "batch", k = 3, on = 8, off = 16 }`.
 fn policy(node: &Node, problems: &mut Problems) -> Option<Policy> {
     const ALLOWED: &str = r#""off", "k=3", "schedule", "greedy", or { gate = "batch", k = 3, on = 8, off = 16 }"#;
-    let Value::Text(word) = &node.value else { return gate(node, problems) };
-    let drafts = word.strip_prefix("k=").and_then(|k| k.trim().parse::<u64>().ok());
+    let word = match &node.value {
+        Value::Text(word) => word,
+        Value::Table(_) => return gate(node, problems),
+        _ => return problems.wrong_type(node, &format!("a policy: {ALLOWED}")),
+    };
+    let digits = word
+        .strip_prefix("k=")
+        .map(str::trim)
+        .filter(|k| !k.is_empty() && k.bytes().all(|digit| digit.is_ascii_digit()));
+    // A number that fits no counter is out of range too.
+    let drafts = digits.map(|k| k.parse::<u64>().unwrap_or(u64::MAX));
     match (word.as_str(), drafts) {
         ("off", _) => Some(Policy::Off),
         ("schedule", _) => Some(Policy::Schedule),
         ("greedy", _) => Some(Policy::Greedy),
         (_, Some(k)) if (1..=LARGEST_K).contains(&k) => Some(Policy::Fixed { k }),
-        (_, Some(k)) => {
+        (_, Some(_)) => {
+            let k = digits.unwrap_or_default();
             let found = Diagnostic::error("out-of-range", format!("`{}` cannot draft {k} tokens", node.path));
             let hint = format!("k from 1 to {LARGEST_K}; \"off\" drafts nothing");
             problems.report(found.at(&node.place).hint(hint))

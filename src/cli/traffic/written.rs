@@ -67,6 +67,10 @@ impl Output<'_> {
         let trust: Vec<String> = self.trust.iter().rev().take(1).chain(self.trust).cloned().collect();
         forms
             .draw(&mut results, &chart::traffic::charts(self.shown, scenario.slo.as_ref(), &scenario.title, &trust))?;
+        let is_single = self.shown.first().is_some_and(|first| first.traffic.loads.len() == 1);
+        if is_single && !forms.charts.is_empty() && !self.args.common.quiet {
+            terminal::note("charts are drawn over load: state several, such as rate = [2, 4, 8]");
+        }
         publish(results, self.manifest.clone())
     }
 

@@ -1,6 +1,6 @@
 //! Traces as CSV.
 
-use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+use csv::{ErrorKind, Position, ReaderBuilder, StringRecord, Trim};
 use speedate::MicrosecondsPrecisionOverflowBehavior::Truncate;
 use speedate::{DateTime, DateTimeConfig, TimeConfig};
 
@@ -25,7 +25,7 @@ const BURST_GPT: &str = "Response tokens";
 
 pub(super) fn read(text: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, NotServed> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| broken(&error))?.clone();
+    let header = reader.headers().map_err(|error| broken(text, &error))?.clone();
     let column = |name: &str| header.iter().position(|cell| cell == name);
     let form = FORMS.iter().find_map(|(prompt, output, time, clock)| {
         Some((column(prompt)?, column(output)?, column(time), *clock, *output == BURST_GPT))
@@ -36,9 +36,9 @@ pub(super) fn read(text: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, NotS
         match reader.read_record(&mut record) {
             Ok(true) => {}
             Ok(false) => break,
-            Err(error) => return Err(broken(&error)),
+            Err(error) => return Err(broken(text, &error)),
         }
-        let line = record.position().map_or(0, |position| position.line() as usize);
+        let line = record.position().map_or(0, |position| line_of(text, position));
         let count = |at: usize| {
             let cell = record.get(at).unwrap_or_default();
             let number = cell.parse().map_err(|_| format!("{} \"{cell}\" is no number", &header[at]))?;
@@ -61,8 +61,14 @@ pub(super) fn read(text: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, NotS
     Ok(raw)
 }
 
-fn broken(error: &csv::Error) -> NotServed {
-    let line = error.position().map_or(1, |position| position.line() as usize);
+/// The line of a position, from 1. After lines that end in CR LF the reader stands before the LF.
+fn line_of(text: &str, position: &Position) -> usize {
+    let is_before_end = text.as_bytes().get(position.byte() as usize) == Some(&b'\n');
+    position.line() as usize + usize::from(is_before_end)
+}
+
+fn broken(text: &str, error: &csv::Error) -> NotServed {
+    let line = error.position().map_or(1, |position| line_of(text, position));
     let reason = match error.kind() {
         ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("{len} cells, where the header has {expected_len}")
@@ -90,7 +96,7 @@ fn seconds(cell: &str, clock: Clock) -> Result<f64, String> {
             let time = TimeConfig { microseconds_precision_overflow_behavior: Truncate, ..TimeConfig::default() };
             let config = DateTimeConfig { time_config: time, ..DateTimeConfig::default() };
             let stamp = DateTime::parse_bytes_with_config(cell.as_bytes(), &config)
-                .map_err(|error| format!("time \"{cell}\": {error}"))?;
+                .map_err(|_| format!("time \"{cell}\" is no date and time, such as 2023-11-16 18:15:46.680"))?;
             Ok(stamp.timestamp_tz() as f64 + f64::from(stamp.time.microsecond) * 1e-6)
         }
     }

@@ -135,9 +135,19 @@ pub(super) fn legend<DB: DrawingBackend>(
         let line = vec![(left, y), (left + pen.px(40.0), y)];
         side.draw(&PathElement::new(line, pen.stroke(*color, 3.5))).map_err(ChartError::of)?;
         side.draw(&Circle::new((middle, y), pen.px(6.0), color.filled())).map_err(ChartError::of)?;
+        let (x, room) = (left + pen.px(50.0), pen.px(SIDE - 14.0 - 50.0 - 6.0));
         let style = pen.text(20.0, INK, HPos::Left, VPos::Center);
-        let name = fitted(side, name, &style, pen.px(SIDE - 14.0 - 50.0 - 6.0))?;
-        write(side, &name, (left + pen.px(50.0), y), &style)?;
+        let whole = fitted(side, name, &style, room)?;
+        match name.split_once(' ').filter(|_| whole != *name) {
+            None => write(side, &whole, (x, y), &style)?,
+            // A long name has two lines.
+            Some(parts) => {
+                let style = pen.text(15.0, INK, HPos::Left, VPos::Center);
+                for (part, up) in [(parts.0, 9.0), (parts.1, -9.0)] {
+                    write(side, &fitted(side, part, &style, room)?, (x, y - pen.px(up)), &style)?;
+                }
+            }
+        }
     }
     Ok(())
 }

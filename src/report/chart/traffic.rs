@@ -5,6 +5,7 @@ use crate::report::chart::bodies::{Guide, Kind, Scale, Scatter};
 use crate::report::chart::spec::{Body, Chart, Heading};
 use crate::report::number::brief;
 use crate::report::traffic::Shown;
+use crate::report::traffic::text::with_off;
 use crate::traffic::measures::Measures;
 
 /// The most policies that a reader tells apart.
@@ -23,14 +24,35 @@ struct Over<'m> {
     is_time: bool,
 }
 
-/// The charts of the first deployment: waiting, pace and throughput over load, a line for each policy. None of a single load.
+/// The most deployments that get charts.
+const MOST_DEPLOYMENTS: usize = 4;
+/// Dashes of the line at what is asked.
+const DASHES: u32 = 60;
+
+/// The charts of up to four deployments: waiting, pace and throughput over load, a line for each policy. None of a single load.
 #[must_use]
 pub fn charts(all: &[Shown<'_>], slo: Option<&Slo>, title: &str, trust: &[String]) -> Vec<Chart> {
-    let Some(first) = all.first() else { return Vec::new() };
-    let shown: Vec<&Shown<'_>> = all.iter().filter(|shown| shown.case.subject == first.case.subject).collect();
-    if first.traffic.loads.len() < 2 {
-        return Vec::new();
-    }
+    let same = |one: &Shown<'_>, other: &Shown<'_>| one.case.subject == other.case.subject;
+    let groups: Vec<&[Shown<'_>]> = all.chunk_by(same).collect();
+    let drafters: Vec<Option<&str>> = groups.iter().map(|group| group[0].labels.drafter).collect();
+    let are_apart = (1..drafters.len()).all(|at| !drafters[..at].contains(&drafters[at]));
+    let name = |at: usize| match drafters[at].filter(|_| are_apart) {
+        Some(drafter) => format!("{drafter}."),
+        None => format!("{}.", at + 1),
+    };
+    let prefix = |at: usize| if groups.len() == 1 { String::new() } else { name(at) };
+    let shown = groups.iter().take(MOST_DEPLOYMENTS).enumerate();
+    shown.flat_map(|(at, group)| of_one(&with_off(group), (&prefix(at), groups.len()), slo, (title, trust))).collect()
+}
+
+fn of_one(
+    all: &[Shown<'_>],
+    (prefix, deployments): (&str, usize),
+    slo: Option<&Slo>,
+    (title, trust): (&str, &[String]),
+) -> Vec<Chart> {
+    let Some(first) = all.first().filter(|first| first.traffic.loads.len() > 1) else { return Vec::new() };
+    let shown: Vec<&Shown<'_>> = all.iter().collect();
     let share = slo.map_or(0.95, |slo| slo.percentile.get());
     let percentile = format!("p{}", brief(share * 100.0));
     let ms = |limit: Option<crate::units::Seconds>| limit.map(|limit| limit.get() * 1e3);
@@ -39,7 +61,7 @@ pub fn charts(all: &[Shown<'_>], slo: Option<&Slo>, title: &str, trust: &[String
         Over {
             part: "ttft",
             what: "Time to first token".to_owned(),
-            y_label: format!("TTFT {percentile} (ms)"),
+            y_label: format!("TTFT {percentile} (ms, logarithmic)"),
             scale: Scale::Decades,
             of: &|measures| Some(measures.ttft.at(share)?.value * 1e3),
             limit: ms(slo.and_then(|slo| slo.ttft)),
@@ -64,8 +86,8 @@ pub fn charts(all: &[Shown<'_>], slo: Option<&Slo>, title: &str, trust: &[String
             is_time: false,
         },
     ];
-    let deployments = all.last().map_or(1, |last| last.case.subject + 1);
-    all_of.iter().filter_map(|over| chart(&shown, over, deployments, title, trust)).collect()
+    let named = |chart: Chart| Chart { part: format!("{prefix}{}", chart.part), ..chart };
+    all_of.iter().filter_map(|over| chart(&shown, over, deployments, title, trust)).map(named).collect()
 }
 
 fn chart(shown: &[&Shown<'_>], over: &Over<'_>, deployments: usize, title: &str, trust: &[String]) -> Option<Chart> {
@@ -102,21 +124,20 @@ fn chart(shown: &[&Shown<'_>], over: &Over<'_>, deployments: usize, title: &str,
         let joint = |pair: &[(f64, f64)]| Guide { from: pair[0], to: pair[1], strong: false, color: Some(kind.color) };
         kind.points.windows(2).map(joint).collect()
     };
-    let limit = over.limit.map(|limit| Guide { from: (0.0, limit), to: (x_most, limit), strong: true, color: None });
     let x_label = match traffic.arrivals {
         Arrivals::Closed { .. } => "clients",
         _ => "requests per second",
     };
     let mut caption = match over.limit {
-        Some(limit) => format!("The line at {} ms is what is asked.", brief(limit)),
+        Some(limit) => format!("The dashed line at {} ms is what is asked.", brief(limit)),
         None => String::new(),
     };
     caption.push_str(&hidden(&kinds, y, over.scale));
     if over.is_time && shown.iter().any(|shown| shown.case.measures.is_overloaded()) {
         caption.push_str("  Where requests pile up, times say how long the run was.");
     }
-    if deployments > 1 {
-        caption.push_str(&format!("  The first of {deployments} deployments."));
+    if deployments > MOST_DEPLOYMENTS {
+        caption.push_str(&format!("  {MOST_DEPLOYMENTS} of {deployments} deployments have charts."));
     }
     Some(Chart {
         part: over.part.to_owned(),
@@ -141,14 +162,30 @@ fn chart(shown: &[&Shown<'_>], over: &Over<'_>, deployments: usize, title: &str,
             y,
             y_scale: over.scale,
             legend: "policy".to_owned(),
-            guides: kinds.iter().flat_map(joints).chain(limit).collect(),
+            guides: kinds
+                .iter()
+                .flat_map(joints)
+                .chain(over.limit.into_iter().flat_map(|limit| dashed(limit, x_most)))
+                .collect(),
             kinds,
         }),
     })
 }
 
+/// A dashed line across.
+fn dashed(y: f64, most: f64) -> Vec<Guide> {
+    let step = most / f64::from(DASHES);
+    let dash = |at: u32| Guide {
+        from: (step * f64::from(at), y),
+        to: (step * (f64::from(at) + 0.55), y),
+        strong: true,
+        color: None,
+    };
+    (0..DASHES).map(dash).collect()
+}
+
 /// The share of an axis in which two lines are one to the eye.
-const ONE: f64 = 0.012;
+const ONE: f64 = 0.006;
 
 /// Lines that lie beneath later ones all along.
 fn hidden(kinds: &[Kind], (from, to): (f64, f64), scale: Scale) -> String {

@@ -20,12 +20,18 @@ fn most(held: &[ShownCapacity<'_>]) -> Option<String> {
     let rate = |one: &ShownCapacity<'_>| one.found().map_or(0.0, |found| found.rate);
     let best = held.iter().reduce(|best, one| if rate(one) > rate(best) { one } else { best })?;
     let Some(found) = best.found() else {
-        return Some("What is asked is met at no rate, whatever decides on drafts.".to_owned());
+        let is_unknown = held.iter().any(|one| one.limit().is_none());
+        return Some(if is_unknown {
+            "Fewer than 100 requests are measured, from which no highest rate can be told: take more traffic.requests."
+                .to_owned()
+        } else {
+            "What is asked is met at no rate, whatever decides on drafts.".to_owned()
+        });
     };
     let load = best.largest_load();
-    let replicas = best.replicas(load).map_or(1, |of| of.0);
     let holds = format!("{} requests/s of one replica ({})", figures(found.rate), interval(found));
-    let takes = format!("{} for {}/s", counted(replicas, "replica"), figures(load));
+    let short = if found.at.is_too_short() { "; from too few requests to be sure of it" } else { "" };
+    let takes = format!("{} for {}/s{short}", in_words(best.replicas(load)), figures(load));
     if best.is_plain() {
         return Some(format!("Plain decoding takes the most within what is asked: {holds}; {takes}."));
     }
@@ -38,6 +44,16 @@ fn most(held: &[ShownCapacity<'_>]) -> Option<String> {
     Some(format!("{policy}{by} takes the most within what is asked: {holds}{than}; {takes}."))
 }
 
+/// So many replicas, from as few to as many.
+fn in_words(of: Option<(u64, u64, Option<u64>)>) -> String {
+    let Some((likely, fewest, most)) = of else { return counted(1, "replica") };
+    match most {
+        Some(most) if most == fewest => counted(likely, "replica"),
+        Some(most) => format!("{} ({fewest} to {most})", counted(likely, "replica")),
+        None => format!("{} ({fewest} or more)", counted(likely, "replica")),
+    }
+}
+
 /// The policy of the shortest latency at the largest load that plain decoding can keep up with.
 fn soonest(all: &[Shown<'_>]) -> Option<String> {
     let keeps_up = |shown: &&Shown<'_>| shown.off.is_some_and(|off| !off.measures.is_overloaded());
@@ -46,15 +62,20 @@ fn soonest(all: &[Shown<'_>]) -> Option<String> {
     let drafting = there.filter(|shown| *shown.policy() != Policy::Off);
     let rated = drafting.filter_map(|shown| Some((shown.latency_ratio()?, shown)));
     let (ratio, best) = rated.max_by(|one, other| one.0.value.total_cmp(&other.0.value))?;
-    let unit = if matches!(best.traffic.arrivals, Arrivals::Closed { .. }) { "clients" } else { "requests/s" };
+    let unit = match best.traffic.arrivals {
+        Arrivals::Closed { .. } if load <= 1.0 => "client",
+        Arrivals::Closed { .. } => "clients",
+        _ => "requests/s",
+    };
     let (load, policy, by) = (figures(load), best.policy(), by(best.drafter()));
     if ratio.high < 1.0 {
         return Some(format!("Plain decoding answers soonest at {load} {unit}."));
     }
+    let short = if best.case.measures.is_too_short() { ", from too few requests to be sure of it" } else { "" };
     let interval =
         if ratio.high.is_finite() { format!(", {} to {}", times(ratio.low), times(ratio.high)) } else { String::new() };
     Some(format!(
-        "At {load} {unit} {policy}{by} answers {} faster than plain decoding (mean latency{interval}).",
+        "At {load} {unit} {policy}{by} answers {} faster than plain decoding (mean latency{interval}{short}).",
         times(ratio.value)
     ))
 }

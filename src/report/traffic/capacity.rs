@@ -48,8 +48,8 @@ pub const COLUMNS: [&str; 21] = [
     "tensor_parallel",
     "policy",
     "requests_per_s",
-    "surely_per_s",
-    "surely_not_per_s",
+    "requests_per_s_low",
+    "requests_per_s_high",
     "rate_over_off",
     "limited_by",
     "output_tokens_per_s",
@@ -82,16 +82,17 @@ impl ShownCapacity<'_> {
     }
 
     /// What keeps the rate from being higher.
-    fn limit(&self) -> Option<Limit> {
+    pub(super) fn limit(&self) -> Option<Limit> {
         match &self.held.capacity {
             Ok(found) => found.limit,
-            Err(Never { limit, .. }) => Some(*limit),
+            Err(Never { limit, .. }) => *limit,
         }
     }
 
     /// Hours of devices for a million output tokens.
     fn device_hours(&self) -> Option<f64> {
-        Some(self.paid() as f64 * 1e6 / self.tokens_per_s()? / 3600.0)
+        let tokens = self.tokens_per_s().filter(|tokens| *tokens > 0.0)?;
+        Some(self.paid() as f64 * 1e6 / tokens / 3600.0)
     }
 
     /// Devices that are paid for: plain decoding needs none for a drafter.
@@ -100,7 +101,8 @@ impl ShownCapacity<'_> {
     }
 
     fn usd(&self) -> Option<f64> {
-        Some(self.price.as_ref()?.per_million(self.tokens_per_s()? / self.paid() as f64))
+        let tokens = self.tokens_per_s().filter(|tokens| *tokens > 0.0)?;
+        Some(self.price.as_ref()?.per_million(tokens / self.paid() as f64))
     }
 
     /// Replicas that a rate takes, and as few and as many as the interval allows; no most where no rate surely holds.
@@ -140,7 +142,7 @@ impl ShownCapacity<'_> {
             Cell::Text(labels.engine),
             Cell::Integer(labels.tensor_parallel),
             Cell::Text(&policy),
-            Cell::Number(found.map_or(0.0, |found| found.rate)),
+            number(found.map_or(self.limit().map(|_| 0.0), |found| Some(found.rate))),
             number(found.map(|found| found.low)),
             number(found.map(|found| found.high)),
             number(self.over_off()),
@@ -234,6 +236,7 @@ fn row(shown: &ShownCapacity<'_>, load: f64) -> Vec<String> {
     let mark = if shown.found().is_some_and(|found| found.at.is_too_short()) { " ?" } else { "" };
     let (rate, interval) = match shown.found() {
         Some(found) => (figures(found.rate), interval(found)),
+        None if shown.limit().is_none() => ("unknown".to_owned(), String::new()),
         None => ("never".to_owned(), String::new()),
     };
     vec![
@@ -272,9 +275,9 @@ fn replicas((likely, fewest, most): (u64, u64, Option<u64>)) -> String {
 
 fn notes(all: &[ShownCapacity<'_>]) -> Vec<String> {
     let mut notes = vec![
-        "interval: a rate that surely meets all of it and one that surely does not; requests at the same moments under every policy"
+        "interval: of 95 %, from how times vary within the run at a rate, and from how much work so many requests bring by chance; the same requests under every policy, so that their ratio is surer than either"
             .to_owned(),
-        "limited by: what is missed first at a higher rate, or that requests pile up; tokens, hours and dollars are those of the rate in the long run"
+        "limited by: what is missed first at a higher rate, or that requests pile up; tokens, hours and dollars are those of the rate, at the mean output of these requests"
             .to_owned(),
     ];
     if all.iter().any(|shown| shown.found().is_some_and(|found| found.at.is_too_short())) {
@@ -283,8 +286,12 @@ fn notes(all: &[ShownCapacity<'_>]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if all.iter().any(|shown| shown.found().is_none()) {
-        notes.push("never: not met where a request has the replica to itself; its times are shown".to_owned());
+    let any = |is: fn(&ShownCapacity<'_>) -> bool| all.iter().any(is);
+    if any(|shown| shown.found().is_none() && shown.limit().is_some()) {
+        notes.push("never: not met at next to no load, whose times are shown".to_owned());
+    }
+    if any(|shown| shown.limit().is_none() && shown.found().is_none()) {
+        notes.push("unknown: fewer than 100 requests are measured, from which no highest rate can be told".to_owned());
     }
     if all.iter().any(|shown| shown.price.is_none()) {
         notes.push("no price is known: --price states one".to_owned());

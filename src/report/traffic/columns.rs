@@ -9,7 +9,7 @@ use crate::report::json::object;
 use crate::sweep::row::Cell;
 
 /// The columns of `traffic`'s CSV.
-pub const COLUMNS: [&str; 58] = [
+pub const COLUMNS: [&str; 60] = [
     "hardware",
     "target",
     "drafter",
@@ -59,6 +59,8 @@ pub const COLUMNS: [&str; 58] = [
     "e2e_speedup_low",
     "e2e_speedup_high",
     "full_tokens_per_s",
+    "full_tokens_per_s_low",
+    "full_tokens_per_s_high",
     "throughput_ratio",
     "good_share",
     "goodput_per_s",
@@ -103,7 +105,8 @@ impl Shown<'_> {
         }
         cells.extend(self.throughput());
         cells.extend(with_ends(self.latency_ratio()));
-        cells.extend([self.full_tokens_per_s(), self.throughput_ratio()].map(number));
+        cells.extend(with_ends(self.full_tokens_per_s()));
+        cells.push(number(self.throughput_ratio()));
         let good = measures.good.share().filter(|_| is_asked).map(|good| good.value);
         let replicas = self.traffic.replicas as f64;
         let goodput = || Some(replicas * good? * over.per_second(over.answered)?);
@@ -117,13 +120,9 @@ impl Shown<'_> {
     fn throughput(&self) -> Vec<Cell<'_>> {
         let over = &self.case.measures.over_time;
         let replicas = self.traffic.replicas as f64;
-        let of_all = |of: crate::acceptance::estimate::Estimate| crate::acceptance::estimate::Estimate {
-            value: replicas * of.value,
-            low: replicas * of.low,
-            high: replicas * of.high,
-        };
         let rates = [over.answers_per_s(), over.tokens_per_s()];
-        let mut cells: Vec<Cell<'_>> = rates.into_iter().flat_map(|rate| with_ends(rate.map(of_all))).collect();
+        let mut cells: Vec<Cell<'_>> =
+            rates.into_iter().flat_map(|rate| with_ends(rate.map(|of| self.of_all_replicas(of)))).collect();
         cells.push(number(over.per_second(over.tokens + over.prompt_tokens).map(|rate| replicas * rate)));
         cells
     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Shown;
 use crate::domain::traffic::{Arrivals, Policy};
 use crate::report::number::{figures, thousands, times};
+use crate::traffic::study::Case;
 
 /// Whether a policy answers sooner than plain decoding at a load, beyond chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,33 +13,47 @@ enum Pays {
     Yes,
     No,
     Alike,
+    /// Requests pile up with it and without.
+    Unknown,
 }
 
 /// A policy over the loads that were looked at, the least first.
 struct Over<'a> {
     shown: &'a Shown<'a>,
-    loads: Vec<(f64, f64, Pays)>,
+    loads: Vec<(f64, Option<f64>, Pays)>,
+    /// The least load at which requests pile up with it and without: nothing is said of it.
+    piles_up: Option<f64>,
 }
 
 fn over<'a>(all: &'a [Shown<'a>]) -> Vec<Over<'a>> {
     let mut found: Vec<Over<'a>> = Vec::new();
     for shown in all.iter().filter(|shown| *shown.policy() != Policy::Off) {
         let Some(ratio) = shown.latency_ratio() else { continue };
-        let pays = match ratio {
-            of if of.low > 1.0 => Pays::Yes,
-            of if of.high < 1.0 => Pays::No,
+        let piles_up = |case: &Case| case.measures.is_overloaded();
+        let pays = match (piles_up(shown.case), shown.off.is_some_and(piles_up)) {
+            // Their times say how long the runs were.
+            (true, true) => Pays::Unknown,
+            (true, false) => Pays::No,
+            (false, true) => Pays::Yes,
+            _ if ratio.low > 1.0 => Pays::Yes,
+            _ if ratio.high < 1.0 => Pays::No,
             _ => Pays::Alike,
         };
-        let load = (shown.case.load, ratio.value, pays);
+        let keep_up = !piles_up(shown.case) && !shown.off.is_some_and(piles_up);
+        let load = (shown.case.load, keep_up.then_some(ratio.value), pays);
         let same = |over: &&mut Over<'_>| {
             over.shown.case.subject == shown.case.subject && over.shown.case.policy == shown.case.policy
         };
         match found.iter_mut().find(same) {
             Some(over) => over.loads.push(load),
-            None => found.push(Over { shown, loads: vec![load] }),
+            None => found.push(Over { shown, loads: vec![load], piles_up: None }),
         }
     }
-    found.iter_mut().for_each(|over| over.loads.sort_by(|one, other| one.0.total_cmp(&other.0)));
+    for over in &mut found {
+        over.loads.sort_by(|one, other| one.0.total_cmp(&other.0));
+        over.piles_up = over.loads.iter().find(|(_, _, pays)| *pays == Pays::Unknown).map(|(load, ..)| *load);
+        over.loads.retain(|(_, _, pays)| *pays != Pays::Unknown);
+    }
     found
 }
 
@@ -53,21 +68,39 @@ impl Over<'_> {
         if matches!(self.shown.traffic.arrivals, Arrivals::Closed { .. }) { " clients" } else { " requests/s" }
     }
 
+    /// The least and the largest ratio at loads that are kept up with both ways.
+    fn range(&self) -> String {
+        let told = || self.loads.iter().filter_map(|(_, ratio, _)| *ratio);
+        let (least, most) = (told().fold(f64::INFINITY, f64::min), told().fold(0.0, f64::max));
+        match told().count() {
+            0 => "plain decoding keeps up with none".to_owned(),
+            1 => times(most),
+            _ => format!("{} to {}", times(least), times(most)),
+        }
+    }
+
     fn sentence(&self) -> String {
         let (policy, unit) = (self.shown.policy(), self.unit());
-        let ratios = || self.loads.iter().map(|(_, ratio, _)| *ratio);
-        let (least, most) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
-        let range = if self.loads.len() > 1 { format!("{} to {}", times(least), times(most)) } else { times(most) };
+        if self.loads.is_empty() {
+            return format!("{policy}: requests pile up at every load that was looked at, with it and without");
+        }
+        let range = self.range();
         let is_all = |of: Pays| self.loads.iter().all(|(_, _, pays)| *pays == of);
         let largest = self.loads.last().map_or(0.0, |(load, ..)| *load);
         if is_all(Pays::Yes) {
-            return format!("{policy} pays up to {}{unit}, the most that was looked at: {range}", figures(largest));
+            let beyond = match self.piles_up {
+                Some(load) => format!("; at {} requests pile up with it and without", figures(load)),
+                None => ", the most that was looked at".to_owned(),
+            };
+            return format!("{policy} pays up to {}{unit}{beyond}: {range}", figures(largest));
         }
         if is_all(Pays::No) {
             return format!("{policy} pays at no load that was looked at: {range}");
         }
         if is_all(Pays::Alike) {
-            return format!("{policy}: no difference that so many requests show: {range}");
+            let is_short = self.shown.case.measures.is_too_short();
+            let few = if is_short { "too few requests to tell" } else { "no difference beyond chance" };
+            return format!("{policy}: {few}: {range}");
         }
         let begins = self.loads.iter().position(|(_, _, pays)| *pays == Pays::Yes);
         match (begins, self.ends()) {
@@ -92,7 +125,7 @@ impl Over<'_> {
 fn when_full(shown: &Shown<'_>) -> Option<String> {
     let (tokens, ratio) = (shown.full_tokens_per_s()?, shown.throughput_ratio()?);
     let batch = shown.full?.batch?;
-    let (tokens, batch, ratio) = (thousands(tokens), figures(batch), times(ratio));
+    let (tokens, batch, ratio) = (thousands(tokens.value), figures(batch), times(ratio));
     Some(format!("full, {batch} sequences at a time bring {tokens} output tokens/s, {ratio}"))
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn listed(notes: &[String], style: Style) -> String {
 }
 
 /// The runs of a deployment, with plain decoding before them where it was run with another drafter.
-fn with_off<'a>(all: &[Shown<'a>]) -> Vec<Shown<'a>> {
+pub(crate) fn with_off<'a>(all: &[Shown<'a>]) -> Vec<Shown<'a>> {
     let mut rows = Vec::new();
     for (at, shown) in all.iter().enumerate() {
         let is_first = at == 0 || all[at - 1].case.load.to_bits() != shown.case.load.to_bits();
@@ -83,7 +83,7 @@ fn row(shown: &Shown<'_>, is_asked: bool) -> Vec<String> {
     row.push(seconds(measures.e2e.mean()));
     row.push(of(shown.latency_ratio().map(|ratio| ratio.value), &times));
     let replicas = shown.traffic.replicas as f64;
-    row.push(of(over.per_second(over.tokens), &|rate| format!("{:.0}", replicas * rate)));
+    row.push(of(over.per_second(over.tokens), &|rate| figures(replicas * rate)));
     row.extend([over.decoding, over.waiting].map(|sum| of(over.mean(sum), &|mean| format!("{mean:.1}"))));
     row.push(of(over.mean(over.cache), &|share| format!("{:.0} %", 100.0 * share)));
     row.push(drafts(over));
@@ -111,6 +111,13 @@ fn notes(all: &[Shown<'_>]) -> Vec<String> {
     if refused > 0 {
         notes.push(format!("{refused} requests of a run are longer than memory or max_model_len allows: refused"));
     }
+    if traffic.replicas > 1 {
+        let loads = if matches!(traffic.arrivals, Arrivals::Closed { .. }) { "clients" } else { "requests" };
+        notes.push(format!(
+            "{} replicas: {loads} and tokens are of all of them; batch, queue and KV of one, which is simulated",
+            traffic.replicas
+        ));
+    }
     if traffic.kinds.len() > 1 {
         notes.push("each workload by itself: in the CSV of workloads, and in JSON".to_owned());
     }
@@ -137,7 +144,7 @@ fn kind(kind: &Kind) -> String {
     let of = |length: &Length| match length {
         Length::Fixed(tokens) => tokens.to_string(),
         Length::LogNormal { mean, sd } => format!("{} ± {}", brief(*mean), brief(*sd)),
-        Length::Seen(seen) => format!("{} in the mean of {} seen", brief(length.mean()), seen.len()),
+        Length::Seen(seen) => format!("{} in the mean of {} seen", figures(length.mean()), seen.len()),
     };
     let name = kind.label.as_ref().map_or_else(String::new, |label| format!("{label}: "));
     let hit = kind.prefix_hit.get();
