@@ -126,9 +126,9 @@ impl Runs {
         Self { bar, what, is_told: !quiet && !stderr().is_terminal(), told: AtomicU64::new(0) }
     }
 
-    /// One more is done.
-    pub(super) fn ran(&self) {
-        self.bar.inc(1);
+    /// One more is done, or one goes on.
+    pub(super) fn ran(&self, ended: bool) {
+        self.bar.inc(u64::from(ended));
         let (now, every) = (self.bar.elapsed().as_secs(), TOLD_EVERY.as_secs());
         let due = |told: u64| (now >= told + every).then_some(now);
         if self.is_told && self.told.fetch_update(Relaxed, Relaxed, due).is_ok() {

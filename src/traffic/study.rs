@@ -66,20 +66,24 @@ impl Subject<'_> {
         }
     }
 
-    fn run(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Measures, NoRun> {
+    fn run(&self, asked: &Asked<'_>, each: &Each<'_>) -> Result<Measures, NoRun> {
         let process = self.process(asked.traffic);
         let service = Service::of(self.setup, process.as_ref().unwrap_or(&NOTHING), &self.lengths_of(asked.policy));
-        run(&service, asked, || stop.load(Ordering::Relaxed))
+        let stops = || {
+            (each.ran)(false);
+            each.stop.load(Ordering::Relaxed)
+        };
+        run(&service, asked, stops)
     }
 
     /// Output tokens per second, and sequences that decode, of clients who never let it rest.
-    fn full(&self, asked: &Asked<'_>, stop: &AtomicBool) -> Result<(Option<Estimate>, Option<f64>), NoRun> {
+    fn full(&self, asked: &Asked<'_>, each: &Each<'_>) -> Result<(Option<Estimate>, Option<f64>), NoRun> {
         let service = Service::of(self.setup, &NOTHING, &self.lengths_of(asked.policy));
         let clients = (CLIENTS * service.fits(context(asked.traffic)) as f64).ceil();
         let requests = AT_LEAST.max(OF_EACH * clients as u64);
         let arrivals = Arrivals::Closed { think: Seconds::ZERO };
         let traffic = Traffic { requests, warmup: Probability::nearest(FILLING), arrivals, ..asked.traffic.clone() };
-        let over = self.run(&Asked { load: clients, traffic: &traffic, slo: None, ..*asked }, stop)?.over_time;
+        let over = self.run(&Asked { load: clients, traffic: &traffic, slo: None, ..*asked }, each)?.over_time;
         Ok((over.tokens_per_s(), over.mean(over.decoding)))
     }
 
@@ -87,8 +91,8 @@ impl Subject<'_> {
     fn capacity(&self, asked: &Asked<'_>, slo: &Slo, each: &Each<'_>) -> Result<Result<Capacity, Never>, NoRun> {
         let of = |load: f64, requests: u64| {
             let traffic = Traffic { requests, ..asked.traffic.clone() };
-            let measures = self.run(&Asked { load, traffic: &traffic, slo: Some(*slo), ..*asked }, each.stop)?;
-            (each.ran)();
+            let measures = self.run(&Asked { load, traffic: &traffic, slo: Some(*slo), ..*asked }, each)?;
+            (each.ran)(true);
             Ok(measures)
         };
         let alone = of(RARELY, FEW.min(asked.traffic.requests))?;
@@ -158,8 +162,8 @@ pub struct Each<'r> {
     pub threads: usize,
     /// Whether to end before the end.
     pub stop: &'r AtomicBool,
-    /// Called after each, on any thread.
-    pub ran: &'r (dyn Fn() + Sync),
+    /// Called now and then, on any thread: whether a run has ended.
+    pub ran: &'r (dyn Fn(bool) + Sync),
 }
 
 impl Study<'_> {
@@ -222,8 +226,8 @@ impl Study<'_> {
         let pairs: Vec<(usize, usize)> = self.pairs().filter(|_| !is_seen).collect();
         let work = |(subject, policy): (usize, usize)| {
             let asked = Asked { each: false, ..self.asked(0.0, policy) };
-            let (tokens_per_s, batch) = self.subjects[subject].full(&asked, each.stop)?;
-            (each.ran)();
+            let (tokens_per_s, batch) = self.subjects[subject].full(&asked, each)?;
+            (each.ran)(true);
             Ok(Full { subject, policy, tokens_per_s, batch })
         };
         ordered(pairs.into_iter(), each.threads, each.stop, work, taken)
@@ -247,8 +251,8 @@ impl Study<'_> {
         let replicas = self.traffic.replicas as f64;
         let work = |(subject, load, policy): (usize, usize, usize)| {
             let load = self.traffic.loads[load];
-            let measures = self.subjects[subject].run(&self.asked(load / replicas, policy), each.stop)?;
-            (each.ran)();
+            let measures = self.subjects[subject].run(&self.asked(load / replicas, policy), each)?;
+            (each.ran)(true);
             Ok(Case { subject, load, policy, measures })
         };
         ordered(tasks.into_iter(), each.threads, each.stop, work, taken)

@@ -37,7 +37,7 @@ pub(super) fn simulate(
         cases.push(case);
         Ok(())
     };
-    let ended = study.cases(&Each { threads: args.common.threads(), stop, ran: &|| progress.ran() }, take);
+    let ended = study.cases(&Each { threads: args.common.threads(), stop, ran: &|ended| progress.ran(ended) }, take);
     progress.clear();
     finished(ended)?;
     if let Some((results, growing)) = results.zip(growing) {
@@ -61,7 +61,8 @@ pub(super) fn search(args: &TrafficArgs, study: &Study<'_>, slo: &Slo, stop: &At
         found.push(held.map_err(no_run)?);
         Ok(())
     };
-    let ended = study.capacities(slo, &Each { threads: args.common.threads(), stop, ran: &|| progress.ran() }, take);
+    let ended =
+        study.capacities(slo, &Each { threads: args.common.threads(), stop, ran: &|ended| progress.ran(ended) }, take);
     progress.clear();
     finished(ended).map(|()| found)
 }
@@ -74,7 +75,7 @@ pub(super) fn fill(args: &TrafficArgs, study: &Study<'_>, stop: &AtomicBool) -> 
         all.push(full.map_err(no_run)?);
         Ok(())
     };
-    let ended = study.full(&Each { threads: args.common.threads(), stop, ran: &|| progress.ran() }, take);
+    let ended = study.full(&Each { threads: args.common.threads(), stop, ran: &|ended| progress.ran(ended) }, take);
     progress.clear();
     finished(ended).map(|()| all)
 }

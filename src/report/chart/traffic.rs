@@ -21,6 +21,7 @@ struct Over<'m> {
     scale: Scale,
     of: &'m dyn Fn(&Measures) -> Option<f64>,
     limit: Option<f64>,
+    unit: &'static str,
     is_time: bool,
 }
 
@@ -56,15 +57,19 @@ fn of_one(
     let share = slo.map_or(0.95, |slo| slo.percentile.get());
     let percentile = format!("p{}", brief(share * 100.0));
     let ms = |limit: Option<crate::units::Seconds>| limit.map(|limit| limit.get() * 1e3);
+    let longest = all.iter().filter_map(|shown| Some(shown.case.measures.ttft.at(share)?.value)).fold(0.0, f64::max);
+    // Where requests pile up, milliseconds have too many digits.
+    let (unit, in_unit) = if longest < 10.0 { ("ms", 1e3) } else { ("s", 1.0) };
     let replicas = first.traffic.replicas as f64;
     let all_of = [
         Over {
             part: "ttft",
             what: "Time to first token".to_owned(),
-            y_label: format!("TTFT {percentile} (ms, logarithmic)"),
+            y_label: format!("TTFT {percentile} ({unit}, logarithmic)"),
             scale: Scale::Decades,
-            of: &|measures| Some(measures.ttft.at(share)?.value * 1e3),
-            limit: ms(slo.and_then(|slo| slo.ttft)),
+            of: &|measures| Some(measures.ttft.at(share)?.value * in_unit),
+            limit: slo.and_then(|slo| slo.ttft).map(|limit| limit.get() * in_unit),
+            unit,
             is_time: true,
         },
         Over {
@@ -74,6 +79,7 @@ fn of_one(
             scale: Scale::Even,
             of: &|measures| Some(measures.tpot.at(share)?.value * 1e3),
             limit: ms(slo.and_then(|slo| slo.tpot)),
+            unit: "ms",
             is_time: true,
         },
         Over {
@@ -83,6 +89,7 @@ fn of_one(
             scale: Scale::Even,
             of: &|measures| Some(replicas * measures.over_time.per_second(measures.over_time.tokens)?),
             limit: None,
+            unit: "",
             is_time: false,
         },
     ];
@@ -129,7 +136,7 @@ fn chart(shown: &[&Shown<'_>], over: &Over<'_>, deployments: usize, title: &str,
         _ => "requests per second",
     };
     let mut caption = match over.limit {
-        Some(limit) => format!("The dashed line at {} ms is what is asked.", brief(limit)),
+        Some(limit) => format!("The dashed line at {} {} is what is asked.", brief(limit), over.unit),
         None => String::new(),
     };
     caption.push_str(&hidden(&kinds, y, over.scale));

@@ -88,11 +88,14 @@ impl Over<'_> {
         let is_all = |of: Pays| self.loads.iter().all(|(_, _, pays)| *pays == of);
         let largest = self.loads.last().map_or(0.0, |(load, ..)| *load);
         if is_all(Pays::Yes) {
-            let beyond = match self.piles_up {
-                Some(load) => format!("; at {} requests pile up with it and without", figures(load)),
-                None => ", the most that was looked at".to_owned(),
+            let largest = figures(largest);
+            return match self.piles_up {
+                Some(load) => format!(
+                    "{policy} pays up to {largest}{unit}: {range}; at {} requests pile up with it and without",
+                    figures(load)
+                ),
+                None => format!("{policy} pays up to {largest}{unit}, the most that was looked at: {range}"),
             };
-            return format!("{policy} pays up to {}{unit}{beyond}: {range}", figures(largest));
         }
         if is_all(Pays::No) {
             return format!("{policy} pays at no load that was looked at: {range}");
