@@ -30,7 +30,8 @@ fn most(held: &[ShownCapacity<'_>]) -> Option<String> {
     };
     let load = best.largest_load();
     let holds = format!("{} requests/s of one replica ({})", figures(found.rate), interval(found));
-    let short = if found.at.is_too_short() { "; from too few requests to be sure of it" } else { "" };
+    let is_open = found.low <= 0.0 || found.high.is_infinite();
+    let short = if found.at.is_too_short() || is_open { "; from too few requests to be sure of it" } else { "" };
     let takes = format!("{} for {}/s{short}", in_words(best.replicas(load)), figures(load));
     if best.is_plain() {
         return Some(format!("Plain decoding takes the most within what is asked: {holds}; {takes}."));

@@ -74,8 +74,11 @@ impl Over<'_> {
         let (least, most) = (told().fold(f64::INFINITY, f64::min), told().fold(0.0, f64::max));
         match told().count() {
             0 => "plain decoding keeps up with none".to_owned(),
-            1 => times(most),
-            _ => format!("{} to {}", times(least), times(most)),
+            count => {
+                let range = if count == 1 { times(most) } else { format!("{} to {}", times(least), times(most)) };
+                let rest = if count < self.loads.len() { " where both keep up" } else { "" };
+                format!("{range}{rest}")
+            }
         }
     }
 
