@@ -73,6 +73,20 @@ impl Shown<'_> {
     }
 }
 
+/// The runs of a deployment, with plain decoding before them where it was run with another drafter.
+pub(super) fn with_off<'a>(all: &[Shown<'a>]) -> Vec<Shown<'a>> {
+    let mut rows = Vec::new();
+    for (at, shown) in all.iter().enumerate() {
+        let is_first = at == 0 || all[at - 1].case.load.to_bits() != shown.case.load.to_bits();
+        let elsewhere = shown.off.filter(|off| off.subject != shown.case.subject);
+        if let (true, Some(off)) = (is_first, elsewhere) {
+            rows.push(Shown { case: off, full: shown.full_off, ..*shown });
+        }
+        rows.push(*shown);
+    }
+    rows
+}
+
 fn number<'c>(of: Option<f64>) -> Cell<'c> {
     of.filter(|of| of.is_finite()).map_or(Cell::Empty, Cell::Number)
 }

@@ -107,38 +107,15 @@ pub fn capacity(
     let mut search = Search { slo, run, surely: Vec::new(), no: Vec::new(), best: None, above: None };
     let few = requests.min(COARSE);
     let alone = (search.run)(light, few)?;
-    if alone.chance().is_infinite() {
-        return Ok(Err(Never { alone, limit: None }));
-    }
-    if !search.tries(light, few)? {
-        return search.never(light, few);
-    }
-    let mut range = (light, f64::INFINITY);
-    for doubled in 1..=DOUBLINGS {
-        let rate = light * f64::from(doubled).exp2();
-        if !search.tries(rate, few)? {
-            range.1 = rate;
-            break;
+    let limit = match meets(&alone, slo) {
+        _ if alone.chance().is_infinite() => None,
+        (Meets::Surely | Meets::Likely, _) => {
+            search.takes(light, alone);
+            return search.beyond(light, few, requests);
         }
-        range.0 = rate;
-    }
-    // A service that no rate overloads has no limit; memory and steps make one of every service that is priced.
-    if range.1.is_finite() {
-        range = search.halves(range, few)?;
-        if few < requests {
-            (search.surely, search.no, search.best, search.above) = (Vec::new(), Vec::new(), None, None);
-            range = search.agrees(range, light, requests)?;
-        }
-        search.halves(range, requests)?;
-    }
-    search.ends(requests)?;
-    let Some((rate, at)) = search.best.take() else { return search.never(light, requests) };
-    let limit = search.above.map(|(_, limit)| limit);
-    let (low, high) = (search.low(rate), search.high(rate));
-    // A sample of requests that brings more work than most meets less: the rate of endlessly many is as far off as its work.
-    let chance = at.chance();
-    let (low, high) = (low.min(rate * (1.0 - chance)).max(0.0), high.max(rate * (1.0 + chance)));
-    Ok(Ok(Capacity { rate, low, high, at, limit }))
+        (Meets::Hardly | Meets::No, limit) => Some(limit),
+    };
+    Ok(Err(Never { alone, limit }))
 }
 
 /// A search at work.
@@ -154,9 +131,44 @@ struct Search<'s, R> {
 }
 
 impl<R: FnMut(f64, u64) -> Result<Measures, NoRun>> Search<'_, R> {
+    /// Goes up from a light load that is met.
+    fn beyond(&mut self, light: f64, few: u64, requests: u64) -> Result<Result<Capacity, Never>, NoRun> {
+        let mut range = (light, f64::INFINITY);
+        for doubled in 1..=DOUBLINGS {
+            let rate = light * f64::from(doubled).exp2();
+            if !self.tries(rate, few)? {
+                range.1 = rate;
+                break;
+            }
+            range.0 = rate;
+        }
+        // A service that no rate overloads has no limit; memory and steps make one of every service that is priced.
+        if range.1.is_finite() {
+            range = self.halves(range, few)?;
+            if few < requests {
+                (self.surely, self.no, self.best, self.above) = (Vec::new(), Vec::new(), None, None);
+                range = self.agrees(range, light, requests)?;
+            }
+            self.halves(range, requests)?;
+        }
+        self.ends(requests)?;
+        let Some((rate, at)) = self.best.take() else { return self.never(light, requests) };
+        let limit = self.above.map(|(_, limit)| limit);
+        let (low, high) = (self.low(rate), self.high(rate));
+        // A sample of requests that brings more work than most meets less: the rate of endlessly many is as far off as its work.
+        let chance = at.chance();
+        let (low, high) = (low.min(rate * (1.0 - chance)).max(0.0), high.max(rate * (1.0 + chance)));
+        Ok(Ok(Capacity { rate, low, high, at, limit }))
+    }
+
     /// Whether the estimates at a rate meet what is asked.
     fn tries(&mut self, rate: f64, requests: u64) -> Result<bool, NoRun> {
         let measures = (self.run)(rate, requests)?;
+        Ok(self.takes(rate, measures))
+    }
+
+    /// Takes a run at a rate; whether its estimates meet what is asked.
+    fn takes(&mut self, rate: f64, measures: Measures) -> bool {
         let (meets, limit) = meets(&measures, self.slo);
         match meets {
             Meets::Surely => self.surely.push(rate),
@@ -169,7 +181,7 @@ impl<R: FnMut(f64, u64) -> Result<Measures, NoRun>> Search<'_, R> {
         } else if !is_met && self.above.is_none_or(|(above, _)| above > rate) {
             self.above = Some((rate, limit));
         }
-        Ok(is_met)
+        is_met
     }
 
     /// The highest rate up to `rate` that is surely met.

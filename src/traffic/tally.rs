@@ -134,7 +134,7 @@ impl Times {
     }
 }
 
-/// Gaps between tokens.
+/// Times that have no interval: gaps between tokens, or what the requests of a kind take.
 #[derive(Clone, Debug)]
 pub struct Gaps {
     seen: Histogram<u64>,

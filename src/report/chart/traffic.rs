@@ -4,8 +4,7 @@ use crate::domain::traffic::{Arrivals, Slo};
 use crate::report::chart::bodies::{Guide, Kind, Scale, Scatter};
 use crate::report::chart::spec::{Body, Chart, Heading};
 use crate::report::number::brief;
-use crate::report::traffic::Shown;
-use crate::report::traffic::text::with_off;
+use crate::report::traffic::{Shown, with_off};
 use crate::traffic::measures::Measures;
 
 /// The most policies that a reader tells apart.

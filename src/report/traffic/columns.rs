@@ -129,7 +129,7 @@ impl Shown<'_> {
 }
 
 /// How requests come, in a word.
-pub(super) const fn arriving(arrivals: &Arrivals) -> &'static str {
+const fn arriving(arrivals: &Arrivals) -> &'static str {
     match arrivals {
         Arrivals::Poisson => "poisson",
         Arrivals::Gamma { .. } => "gamma",

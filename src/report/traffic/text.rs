@@ -1,7 +1,7 @@
 //! Runs as tables.
 
-use super::Shown;
 use super::pays::sentences;
+use super::{Shown, with_off};
 use crate::acceptance::estimate::Estimate;
 use crate::domain::served::{Seen, Served};
 use crate::domain::traffic::{Arrivals, Kind, Length, Policy, Traffic};
@@ -29,20 +29,6 @@ pub(crate) fn between<T>(all: &[T], same: impl FnMut(&T, &T) -> bool, style: Sty
 pub(crate) fn listed(notes: &[String], style: Style) -> String {
     let bullet = if style == Style::Markdown { "- " } else { "  " };
     notes.iter().map(|note| format!("{bullet}{note}")).collect::<Vec<_>>().join("\n")
-}
-
-/// The runs of a deployment, with plain decoding before them where it was run with another drafter.
-pub(crate) fn with_off<'a>(all: &[Shown<'a>]) -> Vec<Shown<'a>> {
-    let mut rows = Vec::new();
-    for (at, shown) in all.iter().enumerate() {
-        let is_first = at == 0 || all[at - 1].case.load.to_bits() != shown.case.load.to_bits();
-        let elsewhere = shown.off.filter(|off| off.subject != shown.case.subject);
-        if let (true, Some(off)) = (is_first, elsewhere) {
-            rows.push(Shown { case: off, full: shown.full_off, ..*shown });
-        }
-        rows.push(*shown);
-    }
-    rows
 }
 
 fn of_one(all: &[Shown<'_>], is_asked: bool, style: Style) -> String {
